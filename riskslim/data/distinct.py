@@ -61,6 +61,9 @@ _COLUMNS_AT_ONCE = 512
 # Most equal rows that are counted by one row; the kernels need numbers of 16 bits.
 _MAX_NUMBER = 2**16 - 1
 
+_Whole = NDArray[np.int64]
+_Sums = NDArray[np.float64]
+
 _NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
 _NO_NUMBERS: NDArray[np.uint16] = np.empty(0, np.uint16)
 
@@ -429,11 +432,7 @@ class _Groups:
                 row,
                 self._n_groups,
                 plane,
-                self._slots,
-                self._keys,
-                self._first,
-                self._counts,
-                self._sums,
+                *self._table,
             )
             if self._n_groups > self.limit:
                 return False
@@ -441,6 +440,11 @@ class _Groups:
                 return True
             if row < end:
                 self._widen()
+
+    @property
+    def _table(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], _Whole, _Whole, _Sums]:
+        """Hash table and groups, as kernels have them."""
+        return self._slots, self._keys, self._first, self._counts, self._sums
 
     def _absorb(self, other: _Groups, should_stop: Callable[[], bool]) -> bool:
         """Add the groups of later rows."""
@@ -456,11 +460,7 @@ class _Groups:
                 group,
                 min(group + ROWS_AT_ONCE, other._n_groups),
                 self._n_groups,
-                self._slots,
-                self._keys,
-                self._first,
-                self._counts,
-                self._sums,
+                *self._table,
             )
             if self._n_groups > self.limit:
                 return False
