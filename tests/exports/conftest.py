@@ -45,6 +45,15 @@ def _with_java(package):
     return pytest.importorskip(package, reason=f"{package} is not installed")
 
 
+def _end(process):
+    """Wait for a Java process that was told to end, and close the pipe to it.
+
+    The pipes from it are not read: threads of py4j read them, and close them when it ends.
+    """
+    process.stdin.close()
+    process.wait()
+
+
 @pytest.fixture(scope="module")
 def pmml4s():
     """The evaluator PMML4S: a function from a document to a model."""
@@ -67,7 +76,7 @@ def jpmml(tmp_path_factory):
     yield evaluator
     process = backend.gateway.java_process
     type(backend).destroyGateway()
-    process.communicate()  # closes its pipes, and waits
+    _end(process)
 
 
 @pytest.fixture(scope="module")
@@ -120,4 +129,4 @@ def spark():
     process = gateway.proc
     gateway.shutdown()
     java_gateway.get_return_value = protocol.get_return_value
-    process.communicate()
+    _end(process)
