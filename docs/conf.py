@@ -1,4 +1,4 @@
-"""The site: `sphinx-build -W docs site`, with what `pip install "riskslim[docs]"` brings.
+"""The site: `sphinx-build -W docs site`, with what `pip install ".[docs]"` brings.
 
 The pages are the Markdown files beside this one. The reference is written from the public names of
 the package, the gallery from the scripts in examples/; both are made anew by each build. Nothing is

@@ -1,4 +1,4 @@
-"""Numbers and names as messages and tables write them."""
+"""Numbers, names and installation commands as messages and tables write them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import math
 import re
 from collections.abc import Iterable
 
-__all__ = ["listing", "near", "percent", "printable"]
+__all__ = [
+    "how_to_install",
+    "listing",
+    "near",
+    "not_installed",
+    "percent",
+    "pip_install",
+    "printable",
+]
 
 
 def percent(risk: float, extreme: float) -> str:
@@ -63,6 +71,77 @@ def near(name: object, names: Iterable[str]) -> str:
         found = [known for known in folded if re.match(rf"{re.escape(wanted)}[\W_]", known)][:3]
     meant = " or ".join(repr(folded[match]) for match in found)
     return f" (did you mean {meant}?)" if meant else ""
+
+
+def pip_install(extra: str = "") -> str:
+    """Command that installs an extra, or with "" what the package itself requires.
+
+    Another project has this package's name on the public index, so the command never names it.
+
+    Parameters
+    ----------
+    extra : str
+        Name of the extra; "": none.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim._wording import pip_install
+    >>> print(pip_install("cli"), pip_install())
+    `pip install ".[cli]"` `pip install .`
+    """
+    return f'`pip install ".[{extra}]"`' if extra else "`pip install .`"
+
+
+def how_to_install(extra: str = "") -> str:
+    """Command that installs an extra, and what its dot stands for.
+
+    Parameters
+    ----------
+    extra : str
+        Name of the extra; "": none.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim._wording import how_to_install
+    >>> print(how_to_install("cli"))
+    `pip install ".[cli]"` (the dot stands for riskslim's source folder or wheel file)
+    """
+    return f"{pip_install(extra)} (the dot stands for riskslim's source folder or wheel file)"
+
+
+def not_installed(user: str, *packages: str, extra: str) -> str:
+    """Name what needs packages that are missing, and the command that installs them.
+
+    Parameters
+    ----------
+    user : str
+        What needs them, with its verb.
+    *packages : str
+    extra : str
+        The extra that has them.
+
+    Returns
+    -------
+    str
+        A sentence without a full stop.
+
+    Examples
+    --------
+    >>> from riskslim._wording import not_installed
+    >>> print(not_installed("drawing needs", "matplotlib", extra="report"))
+    drawing needs matplotlib, which is not installed: `pip install ".[report]"` (the dot stands
+    for riskslim's source folder or wheel file)
+    """
+    are = "is" if len(packages) == 1 else "are"
+    return f"{user} {' and '.join(packages)}, which {are} not installed: {how_to_install(extra)}"
 
 
 def printable(text: str, *, lines: bool = True) -> str:

@@ -47,6 +47,7 @@ from riskslim.engines.choice import (
     engine_arguments,
     solve,
 )
+from riskslim.engines.lattice_cpa.solvers import import_solver
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
     DEFAULT_SOLVER,
@@ -493,6 +494,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
             seed = int(seed) % MAX_SEED
         check_solver(self.solver)
+        if self.engine == "lattice_cpa":
+            import_solver(self.solver)
         checked_points_shown(self.points)
         return checked_limits(
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed

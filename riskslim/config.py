@@ -11,11 +11,16 @@ import numpy as np
 
 from riskslim._checks import checked_threads
 from riskslim._version import __version__
+from riskslim._wording import pip_install
 from riskslim.exceptions import KernelsUnavailableError
 
 __all__ = ["physical_memory", "show_config"]
 
-_PACKAGES = ("numpy", "scipy", "numba", "cplex", "scikit-learn", "narwhals", "pyarrow")
+# Packages that results or times depend on, each with the extra that brings it; "": required.
+_PACKAGES = {
+    "numpy": "", "scipy": "", "scikit-learn": "", "narwhals": "", "pyarrow": "cli",
+    "numba": "numba", "cplex": "cplex", "pyscipopt": "scip",
+}  # fmt: skip
 
 
 @overload
@@ -131,6 +136,10 @@ def _described(config: dict[str, Any]) -> str:
     for heading in ("kernels", "machine", "packages"):
         lines += ["", heading]
         for name, value in config[heading].items():
-            text = ", ".join(value) if isinstance(value, list) else value
-            lines.append(f"  {name:<24}{'not installed' if text is None else text}")
+            if value is None:
+                is_package = heading == "packages"
+                text = f"not installed: {pip_install(_PACKAGES[name])}" if is_package else "none"
+            else:
+                text = ", ".join(value) if isinstance(value, list) else value
+            lines.append(f"  {name:<24}{text}")
     return "\n".join(lines)

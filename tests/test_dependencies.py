@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from hidden import run_without
-from riskslim import _kernels
+from paths import ROOT
+from riskslim import _kernels, config, show_config
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 STATED = """
 import numpy as np
@@ -42,38 +53,92 @@ def output(hidden: set[str], code: str) -> str:
     return done.stdout
 
 
-# --- required, but used by some alone ---------------------------------------------------------
+# --- a solver and a just-in-time compiler -------------------------------------------------------
+
+OPTIONAL = {"cplex", "numba", "llvmlite"}
+DOT = "(the dot stands for riskslim's source folder or wheel file)"
+WITHOUT_CPLEX = (
+    "the lattice cutting plane algorithm needs the package cplex, which cannot be imported (No "
+    f"module named 'cplex'): `pip install \".[cplex]\"` {DOT}. It is not needed by "
+    "branch_and_bound, nor with solver='scip', which is free: `pip install \".[scip]\"`"
+)
 
 
 @needs_extensions
-def test_without_solver_and_just_in_time_compiler():
-    """Where there are no wheels of cplex and numba, all works that does not call them."""
+def test_scores_are_the_same_without_solver_and_just_in_time_compiler():
     code = f"""{STATED}
-from riskslim import RiskSLIMClassifier
+from riskslim import RiskScore, RiskSLIMClassifier
 first, second = data.feature_names[:2]
+scores = [RiskSLIMClassifier(max_size=2).fit(X, y).risk_score_]
 for problem in (stated(), stated(at_most(1, [first, second]))):
-    assert branch_and_bound(problem).certificate.is_optimal
-assert RiskSLIMClassifier(max_size=2).fit(X, y).score(X, y) > 0.5
+    scores.append(RiskScore.from_solution(branch_and_bound(problem), data))
+for score in scores:
+    print(score.to_json().replace("\\n", " "))
 print(show_config("dict")["kernels"]["backend"])
-try:
-    lattice_cpa(stated())
-except Exception as error:
-    print(type(error).__name__, error)
 """
-    backend, error = output({"cplex", "numba"}, code).splitlines()
+    *found, backend = output(OPTIONAL, code).splitlines()
+    assert [*found, backend] == output(set(), code).splitlines()
     assert backend == "cython"
-    assert error == (
-        "SolverUnavailableError the lattice cutting plane algorithm needs the package cplex, which "
-        "cannot be imported (No module named 'cplex'); install it with `pip install cplex`, or "
-        "solve with branch_and_bound or with solver='scip', which do without it"
-    )
+    certificates = [json.loads(one)["certificate"] for one in found]
+    assert [one["status"] for one in certificates] == ["optimal"] * 3
 
 
 @needs_extensions
-def test_the_demo_without_solver_and_just_in_time_compiler():
-    done = run_without({"cplex", "numba"}, MAIN, "demo")
+def test_the_command_line_without_solver_and_just_in_time_compiler(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(20, 90, (80, 3))
+    rows = np.column_stack([rows, rows[:, 0] + rng.integers(0, 40, 80) > 80])
+    table = tmp_path / "rows.csv"
+    np.savetxt(table, rows, "%d", ",", header="age,weight,pulse,died", comments="")
+    kept = []
+    for hidden in (OPTIONAL, set()):
+        path = tmp_path / "score.json"
+        fit = ["fit", str(table), "--outcome", "died", "--items", "--max-size", "3"]
+        done = run_without(hidden, MAIN, *fit, "--output", str(path))
+        assert done.returncode == 0, done.stderr
+        kept.append(path.read_text(encoding="utf-8"))
+    assert kept[0] == kept[1]
+    assert json.loads(kept[0])["certificate"]["status"] == "optimal"
+    done = run_without(OPTIONAL, MAIN, "demo")
     assert done.returncode == 0, done.stderr
     assert "0.159569226" in done.stdout  # the loss that README.md has
+
+
+def test_a_missing_solver_is_named_before_any_work():
+    """Before data are read, and before constraints on rates are left out and searched without."""
+    code = f"""{STATED}
+from riskslim import RiskSLIMClassifier
+problem = stated(false_negative_rate_at_most(0.5, 0.5))
+before = problem.loss.n_evaluations
+for call in (
+    lambda: lattice_cpa(problem),
+    lambda: RiskSLIMClassifier(engine="lattice_cpa").fit("no table", None),
+):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, error)
+assert problem.loss.n_evaluations == before
+"""
+    assert output({"cplex"}, code).splitlines() == [f"SolverUnavailableError {WITHOUT_CPLEX}"] * 2
+
+
+@pytest.mark.parametrize(
+    ("package", "command", "message"),
+    [
+        ("cplex", ["fit", "no_such_file.csv", "--outcome", "y"], WITHOUT_CPLEX),
+        (
+            "pyscipopt",
+            ["demo", "--solver", "scip"],
+            "solver='scip' needs the package pyscipopt, which cannot be imported (No module named "
+            f"'pyscipopt'): `pip install \".[scip]\"` {DOT}",
+        ),
+    ],
+)
+def test_the_command_line_names_a_missing_solver_before_it_reads(package, command, message):
+    done = run_without({package}, MAIN, *command, "--engine", "lattice_cpa")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Error: {message}\n"
 
 
 def test_cplex_is_named_by_all_that_needs_it():
@@ -89,9 +154,9 @@ for call in (
     try:
         call()
     except Exception as error:
-        print(type(error).__name__, "pip install cplex" in str(error))
+        print(type(error).__name__, error)
 """
-    assert output({"cplex"}, code).splitlines() == ["SolverUnavailableError True"] * 3
+    assert output({"cplex"}, code).splitlines() == [f"SolverUnavailableError {WITHOUT_CPLEX}"] * 3
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyscipopt") is None, reason="no pyscipopt")
@@ -127,8 +192,16 @@ show_config()
     error, kernels = json.loads(first)
     assert error.startswith(message)
     assert kernels == {"backend": None, "reason": error}
-    assert "not installed" in shown
+    assert "backend                 none\n" in shown
     assert message in shown
+
+
+def test_the_configuration_says_how_to_install_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(config, "_version", lambda package: None)
+    show_config()
+    shown = capsys.readouterr().out
+    assert 'cplex                   not installed: `pip install ".[cplex]"`\n' in shown
+    assert "scipy                   not installed: `pip install .`\n" in shown
 
 
 @pytest.mark.parametrize(
@@ -156,8 +229,8 @@ def test_required_packages_that_are_missing(package):
     done = run_without({package}, MAIN, "demo")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"Error: riskslim requires the package {package}, which is not installed: `pip install "
-        "riskslim` installs what is missing\n"
+        f"Error: riskslim requires the package {package}, which is not installed: `pip install .` "
+        f"{DOT} installs what is missing\n"
     )
 
 
@@ -174,37 +247,37 @@ def test_required_packages_that_are_missing(package):
             "path = pathlib.Path(__import__('tempfile').mkdtemp(), 'd.csv')\n"
             "path.write_text('a,y\\n0,1\\n1,0\\n')\n"
             "TrainingData.from_file(path, 'y')",
-            "Reading files needs pyarrow, which is not installed: pip install 'riskslim[cli]'.",
+            f'reading files needs pyarrow, which is not installed: `pip install ".[cli]"` {DOT}',
         ),
         (
             "matplotlib",
             f"{SCORE}score.plot()",
-            "drawing needs matplotlib, which is not installed: pip install 'riskslim[report]'",
+            f'drawing needs matplotlib, which is not installed: `pip install ".[report]"` {DOT}',
         ),
         (
             "matplotlib",
             "from riskslim.plots import plot_score_histogram\n"
             "plot_score_histogram([0, 1, 1], [0, 1, 2])",
-            "drawing needs matplotlib, which is not installed: pip install 'riskslim[report]'",
+            f'drawing needs matplotlib, which is not installed: `pip install ".[report]"` {DOT}',
         ),
         (
             "jinja2",
             f"{SCORE}score.report('never.html', data)",
-            "a report needs jinja2, which is not installed: pip install 'riskslim[report]'",
+            f'a report needs jinja2, which is not installed: `pip install ".[report]"` {DOT}',
         ),
         (
             "pyscipopt",
             f"{STATED}lattice_cpa(stated(), solver='scip')",
             "solver='scip' needs the package pyscipopt, which cannot be imported (No module named "
-            "'pyscipopt'); install it with `pip install riskslim[scip]`",
+            f"'pyscipopt'): `pip install \".[scip]\"` {DOT}",
         ),
         *(
             (
                 package,
                 "from riskslim.baselines import PenalizedLogisticRegression\n"
                 "PenalizedLogisticRegression().fit([[0], [1], [0], [1]] * 9, [0, 1, 1, 1] * 9)",
-                f"the baselines need {package}, which is not installed: pip install "
-                "'riskslim[baselines]'",
+                f"the baselines need {package}, which is not installed: "
+                f'`pip install ".[baselines]"` {DOT}',
             )
             for package in ("glum", "pandas")  # which glum needs, and nothing else here
         ),
@@ -219,3 +292,95 @@ def test_packages_of_extras_that_are_missing(package, code, message):
 
 def test_tables_of_other_packages_are_optional():
     output({"pandas", "polars", "pyarrow"}, f"{STATED}TrainingData({{'a': [0, 1]}}, [0, 1])")
+
+
+# --- what is required, and how extras are named ------------------------------------------------
+
+# Beside README.md and the like.
+FOLDERS = (".ci", ".github", "benchmarks", "docs", "examples", "riskslim", "tests")
+KINDS = {"", ".cff", ".in", ".jinja", ".js", ".md", ".py", ".pyi", ".pyx", ".toml", ".yml"}
+# Another project has this name on the public index. An extra is that of a folder (".[cli]") or of a
+# wheel's file. Only pyproject.toml refers to its own extras by name.
+BY_NAME = re.compile(
+    r"\briskslim\[(?=\w)|\bpip install\b[^`\n&;#(]*?(?<![\w./-])riskslim(?![\w./*-])"
+)
+EXTRAS = re.compile(r"""pip install (?:\S+ )*["']?\.\[([\w,-]+)\]""")
+
+
+def project() -> dict[str, Any]:
+    """The table of pyproject.toml that becomes the metadata of a distribution."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    """Packages that are required, without versions; those of other extras, as "name[extra]"."""
+    found = set()
+    for requirement in requirements:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,-]+)\])?", requirement).groups()
+        is_own = name == "riskslim"
+        found |= {f".[{extra}]" for extra in extras.split(",")} if is_own else {name}
+    return found
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """All texts of the repository, with their paths."""
+    paths = [path for path in ROOT.iterdir() if path.is_file()]
+    for folder in FOLDERS:
+        paths += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+    for path in paths:
+        if path.suffix in KINDS and "__pycache__" not in path.parts:
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def test_five_packages_are_required():
+    assert names_of(project()["dependencies"]) == {
+        "numpy", "scipy", "scikit-learn", "joblib", "narwhals",
+    }  # fmt: skip
+
+
+def test_extras_contain_each_other():
+    extras = project()["optional-dependencies"]
+    for_users = extras.keys() - {"all", "docs", "test", "test-spark"}
+    assert names_of(extras["all"]) == {f".[{extra}]" for extra in for_users}
+    assert ".[all]" in names_of(extras["test"])
+    assert names_of(extras["cplex"]) == {"cplex"}
+    assert names_of(extras["numba"]) == {"numba"}
+
+
+def test_no_text_installs_the_package_by_its_name():
+    found = [
+        f"{path}: {line.strip()}"
+        for path, text in texts()
+        for line in text.splitlines()
+        if BY_NAME.search(line) and path != "pyproject.toml"
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_extras_that_texts_name_are_there():
+    found = {
+        (path, extra)
+        for path, text in texts()
+        for extras in EXTRAS.findall(text)
+        for extra in extras.split(",")
+    }
+    assert {"cplex", "scip", "cli", "report", "docs", "test"} <= {extra for _, extra in found}
+    known = project()["optional-dependencies"].keys()
+    assert not {(path, extra) for path, extra in found if extra not in known}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ("pip install NAME", True),
+        ("`pip install --upgrade NAME`", True),
+        ("run: uv pip install 'numpy' 'NAME'", True),
+        ("needs NAME[scip]", True),
+        ('`pip install ".[scip]"` (NAME needs it)', False),
+        ('pip install ".[cli]" && NAME demo', False),
+        ('pip install "$(echo dist/NAME-*.whl)[docs]"', False),
+        ('pip install "NAME-0.1.0-cp311-abi3-linux_x86_64.whl[cli]"', False),
+    ],
+)
+def test_names_are_found(text, is_refused):
+    assert (BY_NAME.search(text.replace("NAME", "riskslim")) is not None) == is_refused

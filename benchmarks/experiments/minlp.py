@@ -94,7 +94,7 @@ def load_scip() -> Any:
         import pyscipopt
     except ImportError as error:
         raise ModuleNotFoundError(
-            "the comparison with a general MINLP solver needs SCIP: pip install 'riskslim[scip]'",
+            'the comparison with a general MINLP solver needs SCIP: pip install ".[scip]"',
             name="pyscipopt",
         ) from error
     return pyscipopt

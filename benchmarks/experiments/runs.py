@@ -103,7 +103,7 @@ class Runs:
         )
         absent = sorted({case.method for case in missing if not is_available(case.method)})
         if absent:
-            sys.stderr.write(f'left out: {", ".join(absent)} (pip install "riskslim[scip]")\n')
+            sys.stderr.write(f'left out: {", ".join(absent)} (pip install ".[scip]")\n')
         missing = [case for case in missing if case.method not in absent]
         if not missing:
             return 0

@@ -18,7 +18,7 @@ PooledSeqRd :class:`PooledSequentialRounding`    all elastic nets rounded sequen
 
 A star (PooledRd*, PooledRsRd*, PooledSeqRd*) means that every score of the pool is polished by
 discrete coordinate descent: ``polish=True``. :func:`fit_baselines` fits several methods to the
-same elastic nets. The package glum is needed (``pip install 'riskslim[baselines]'``).
+same elastic nets. The package glum is needed (``pip install ".[baselines]"``).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from riskslim._wording import not_installed
 from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import as_columns
 
@@ -284,6 +285,5 @@ def _import(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"the baselines need {error.name or name}, which is not installed: pip install "
-            "'riskslim[baselines]'"
+            not_installed("the baselines need", error.name or name, extra="baselines")
         ) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, NoReturn
 
+from riskslim._wording import not_installed
 from riskslim.cli.exit_codes import EXIT_USAGE
 from riskslim.cli.messages import explained
 from riskslim.cli.streams import emit
@@ -23,10 +24,7 @@ def main() -> None:
     """Run the command line; without its packages, say how to get them."""
     for package in ("typer", "rich"):
         if importlib.util.find_spec(package) is None:
-            _refuse(
-                f"the command line needs the package {package}, which is not installed: "
-                'pip install "riskslim[cli]"'
-            )
+            _refuse(not_installed("the command line needs", package, extra="cli"))
     try:
         app = application()
     except (ImportError, ValueError) as error:  # a package, or kernels that are asked for

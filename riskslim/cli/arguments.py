@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim.data.csv_format import CsvFormat
 from riskslim.engines.choice import DEFAULT_SCALE, choose_scales
-from riskslim.engines.runs import check_solver
+from riskslim.engines.lattice_cpa.solvers import import_solver
+from riskslim.engines.runs import DEFAULT_SOLVER, check_solver
 
 if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
@@ -280,12 +281,14 @@ def arguments_of_engine(
 
 def arguments_of_solver(solver: str | None, engine: str) -> dict[str, str]:
     """Arguments of an engine that works on a solver; none where it is left to it."""
-    if solver is None:
-        return {}
     if engine != "lattice_cpa":
-        raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
-    check_solver(solver)  # before the data are read
-    return {"solver": solver}
+        if solver is not None:
+            raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
+        return {}
+    # Both before the data are read.
+    check_solver(solver or DEFAULT_SOLVER)
+    import_solver(solver or DEFAULT_SOLVER)
+    return {} if solver is None else {"solver": solver}
 
 
 def arguments_of_export(target: str, given: dict[tuple[str, str], Any]) -> dict[str, Any]:

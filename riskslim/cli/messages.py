@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
+from riskslim._wording import how_to_install
+
 __all__ = ["explained", "shell_word"]
 
 # Parameters of the library that options are named after, where an error says them.
@@ -39,8 +41,8 @@ def explained(error: Exception) -> str:
     if type(error) is ModuleNotFoundError and error.name:
         package = error.name.partition(".")[0]
         return (
-            f"riskslim requires the package {package}, which is not installed: `pip install "
-            "riskslim` installs what is missing"
+            f"riskslim requires the package {package}, which is not installed: {how_to_install()} "
+            "installs what is missing"
         )
     # Only line breaks: of other blanks, one too many can be what is wrong.
     text = re.sub(r"\s*[\r\n]\s*", " ", str(error).strip("\r\n"))

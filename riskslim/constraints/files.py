@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-from riskslim._wording import listing, near
+from riskslim._wording import listing, near, not_installed
 from riskslim.constraints.allowed_points import fixed_points, minimum_points, monotone, points_in
 from riskslim.constraints.base import Constraint, Feature, Variable, variable
 from riskslim.constraints.linear import (
@@ -315,8 +315,7 @@ def _toml_module() -> ModuleType:
             import tomli as tomllib
         except ImportError as error:
             raise ImportError(
-                "reading TOML files needs tomli, which is not installed: "
-                "pip install 'riskslim[cli]'"
+                not_installed("reading TOML files needs", "tomli", extra="cli")
             ) from error
     return tomllib
 

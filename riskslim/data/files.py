@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskslim._wording import listing, near
+from riskslim._wording import listing, near, not_installed
 from riskslim.data.csv_format import CsvFormat
 
 if TYPE_CHECKING:
@@ -215,9 +215,7 @@ def import_pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError(
-            "Reading files needs pyarrow, which is not installed: pip install 'riskslim[cli]'."
-        ) from error
+        raise ImportError(not_installed("reading files needs", "pyarrow", extra="cli")) from error
     return pyarrow
 
 

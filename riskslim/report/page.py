@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from riskslim._wording import not_installed
 from riskslim.exceptions import ExtrapolationWarning
 
 if TYPE_CHECKING:
@@ -242,11 +243,7 @@ def check_packages() -> None:
     """
     missing = [name for name in ("jinja2", "matplotlib") if importlib.util.find_spec(name) is None]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
-        raise ImportError(
-            f"a report needs {' and '.join(missing)}, which {are} not installed: "
-            "pip install 'riskslim[report]'"
-        )
+        raise ImportError(not_installed("a report needs", *missing, extra="report"))
 
 
 def _template() -> Template:

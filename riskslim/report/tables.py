@@ -519,7 +519,7 @@ def software_table(score: ScoreLike) -> ReportTable:
     kernels, machine = config["kernels"], config["machine"]
     packages = {**config["packages"]}
     # Installed is not used: the certificate names the solver, if there was one.
-    del packages["cplex"]
+    del packages["cplex"], packages["pyscipopt"]
     if kernels["backend"] != "numba":
         del packages["numba"]
     engine = "" if score.certificate is None else score.certificate.engine

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from riskslim._wording import not_installed
 from riskslim.score.typesetting import (
     NO_POINTS,
     Lines,
@@ -82,9 +83,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib, which is not installed: pip install 'riskslim[report]'"
-        ) from error
+        raise ImportError(not_installed("drawing needs", "matplotlib", extra="report")) from error
     return plt
 
 

@@ -406,8 +406,8 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         raise ValueError(f"version of the format must be a positive integer, got {version!r}")
     if version > VERSION:
         raise ValueError(
-            f"the risk score is in version {version} of the format, this riskslim reads up to "
-            f"version {VERSION}: update it with `pip install --upgrade riskslim`"
+            f"the risk score is in version {version} of the format, and this riskslim, version "
+            f"{__version__}, reads up to version {VERSION}: a newer riskslim is needed"
         )
     wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
     if version > 1:

@@ -172,7 +172,7 @@ def test_without_glum_it_is_said_what_to_install(frame, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(elastic_net, "import_module", refuse)
-    with pytest.raises(ImportError, match=r"pip install 'riskslim\[baselines\]'"):
+    with pytest.raises(ImportError, match=r'pip install "\.\[baselines\]"'):
         Rounding(**FEW).fit(*frame)
 
 

@@ -174,14 +174,14 @@ def test_scip_refuses_what_the_model_lacks(limits):
 
 def test_without_scip_the_others_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'riskslim\[scip\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "\.\[scip\]"'):
         minlp.load_scip()
     assert not methods.is_available("scip_minlp")
     made = runs.Runs(tmp_path).make(
         [runs.Case("scip_minlp", 80, 2), runs.Case("branch_and_bound", 80, 2)], 1.0
     )
     assert made == 1
-    assert 'left out: scip_minlp (pip install "riskslim[scip]")' in capsys.readouterr().err
+    assert 'left out: scip_minlp (pip install ".[scip]")' in capsys.readouterr().err
     assert [run.case.method for run in runs.Runs(tmp_path).read()] == ["branch_and_bound"]
 
 

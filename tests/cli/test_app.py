@@ -791,7 +791,8 @@ def test_show(saved, table, tmp_path):
     assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
     document = json.loads((tmp_path / "fitted.json").read_text())
     (tmp_path / "newer.json").write_text(json.dumps({**document, "version": VERSION + 1}))
-    assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
+    message = usage_error("show", tmp_path / "newer.json")
+    assert f"reads up to version {VERSION}: a newer riskslim is needed" in message
 
 
 # --- export ---------------------------------------------------------------------------------------
@@ -928,13 +929,13 @@ def test_without_the_extra(package, tmp_path):
     assert (process.returncode, out) == (2, "")
     assert err == (
         f"Error: the command line needs the package {package}, which is not installed: "
-        'pip install "riskslim[cli]"\n'
+        '`pip install ".[cli]"` (the dot stands for riskslim\'s source folder or wheel file)\n'
     )
 
 
 def test_without_pyarrow(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install 'riskslim[cli]'" in usage_error("fit", table, *FIT)
+    assert 'pip install ".[cli]"' in usage_error("fit", table, *FIT)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")

@@ -649,7 +649,7 @@ def test_bounds_have_no_exponents():
 
 def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'riskslim\[report\]'"):
+    with pytest.raises(ImportError, match=r'needs matplotlib.*pip install "\.\[report\]"'):
         plain().plot()
 
 

@@ -25,6 +25,7 @@ from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+from riskslim.engines.lattice_cpa.solvers import import_solver
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engines.runs import (
@@ -103,7 +104,7 @@ def lattice_cpa(
         A feasible vector to start from, intercept first.
     solver : {"cplex", "scip"}
         Solver of the surrogate problem. SCIP is free software of no limited size and needs
-        ``pip install riskslim[scip]``; it works in one thread.
+        ``pip install ".[scip]"``; it works in one thread.
     settings : LatticeCPASettings, optional
         Parts to switch off, margins and limits of the parts.
     progress : callable, optional
@@ -169,6 +170,7 @@ def lattice_cpa(
     settings = checked_settings(problem, settings, LatticeCPASettings)
     check_rows_in_memory(problem, "lattice_cpa")
     check_solver(solver)
+    import_solver(solver)
     limits["solver"] = solver
     if problem.scales.is_interval:
         raise ValueError(

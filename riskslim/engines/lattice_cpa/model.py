@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._wording import how_to_install
 from riskslim.engines.lattice_cpa.formulation import Cut, Formulation, Row
 from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
@@ -298,9 +299,9 @@ def _too_large(model: RiskSlimMIP) -> str:
     fewer = "use rougher features, so that more records are equal, or" if n_records else "use"
     return (
         f"the problem has {len(model.columns) - 1} usable features{records}, which take "
-        f"{n_variables} variables and {n_rows} rows; the Community Edition of CPLEX that comes "
-        f"with `pip install cplex` allows {COMMUNITY_EDITION_LIMIT} of each. Use solver='scip', "
-        f"which has no limit (`pip install riskslim[scip]`); {fewer} fewer features (fix some "
-        "coefficients at 0); or install a full CPLEX licence (free for academic use) and point "
-        "the package at it with `docplex config --upgrade`"
+        f"{n_variables} variables and {n_rows} rows; the Community Edition of CPLEX, "
+        f"which the extra cplex installs, allows {COMMUNITY_EDITION_LIMIT} of each. Use "
+        f"solver='scip', which has no limit: {how_to_install('scip')}; {fewer} fewer features (fix "
+        "some coefficients at 0); or install a full CPLEX licence (free for academic use) and "
+        "point the package at it with `docplex config --upgrade`"
     )

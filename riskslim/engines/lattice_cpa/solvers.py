@@ -5,9 +5,28 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from riskslim._wording import how_to_install, pip_install
 from riskslim.exceptions import SolverUnavailableError
 
-__all__ = ["import_cplex", "import_pyscipopt"]
+__all__ = ["import_cplex", "import_pyscipopt", "import_solver"]
+
+
+def import_solver(solver: str) -> None:
+    """Import the package of a solver, so that a missing one is reported before any work.
+
+    Parameters
+    ----------
+    solver : {"cplex", "scip"}
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cannot be imported.
+    """
+    if solver == "scip":
+        import_pyscipopt()
+    else:
+        import_cplex()
 
 
 def import_cplex() -> Any:
@@ -34,8 +53,8 @@ def import_cplex() -> Any:
     except ImportError as error:
         raise SolverUnavailableError(
             "the lattice cutting plane algorithm needs the package cplex, which cannot be "
-            f"imported ({error}); install it with `pip install cplex`, or solve with "
-            "branch_and_bound or with solver='scip', which do without it"
+            f"imported ({error}): {how_to_install('cplex')}. It is not needed by branch_and_bound, "
+            f"nor with solver='scip', which is free: {pip_install('scip')}"
         ) from error
     finally:
         if before is None:
@@ -61,7 +80,7 @@ def import_pyscipopt() -> Any:
         import pyscipopt
     except ImportError as error:
         raise SolverUnavailableError(
-            f"solver='scip' needs the package pyscipopt, which cannot be imported ({error}); "
-            "install it with `pip install riskslim[scip]`"
+            "solver='scip' needs the package pyscipopt, which cannot be imported "
+            f"({error}): {how_to_install('scip')}"
         ) from error
     return pyscipopt

@@ -506,7 +506,7 @@ class TestFaults:
 
     def test_solver_absent(self, problem, monkeypatch):
         monkeypatch.setitem(sys.modules, "cplex", None)
-        with pytest.raises(SolverUnavailableError, match="pip install cplex"):
+        with pytest.raises(SolverUnavailableError, match=r'pip install "\.\[cplex\]"'):
             lattice_cpa(problem)
 
 

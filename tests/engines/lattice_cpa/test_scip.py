@@ -433,7 +433,7 @@ except SolverUnavailableError as error:
         [sys.executable, "-c", script],
         capture_output=True, text=True, cwd=HELPERS, timeout=100, check=True,
     )  # fmt: skip
-    assert "pip install riskslim[scip]" in done.stdout
+    assert 'pip install ".[scip]"' in done.stdout
     assert issubclass(SolverUnavailableError, RiskSLIMError)
 
 
