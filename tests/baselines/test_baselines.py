@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from paths import DOCS
 from riskslim import (
@@ -228,19 +228,68 @@ def test_platt_scaling_solves_its_equations():
 # ---------------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks(
-    [
-        cls(cv=2, l1_ratios=[1.0], n_penalties=20, max_size=None)
-        for cls in (
-            PenalizedLogisticRegression,
-            RescaledRounding,
-            PooledRounding,
-            PooledSequentialRounding,
-        )
-    ]
-)
+# Cheap fits.
+CHECKED = {"cv": 2, "l1_ratios": [1.0], "n_penalties": 6, "max_size": None}
+
+
+# What all have in common is checked on the method with the most of its own: it makes a risk score
+# of every elastic net, and polishes it.
+@parametrize_with_checks([PooledSequentialRounding(**CHECKED)])
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+# What others override: the constructor, and the model that comes of an elastic net.
+OF_CONSTRUCTORS = {
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_dont_overwrite_parameters",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_overwrite_params",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+}
+OF_MODELS = {
+    "check_classifiers_classes",
+    "check_classifiers_train",
+    "check_estimators_dtypes",
+    "check_estimators_pickle",
+    "check_fit2d_1feature",
+    "check_fit2d_predict1d",
+    "check_methods_sample_order_invariance",
+    "check_sample_weight_equivalence_on_dense_data",
+}
+
+
+def run_checks(estimator, wanted):
+    """Run the checks of these names; a failure names the estimator and the check."""
+    left, failures = set(wanted), []
+    for model, check in estimator_checks_generator(estimator):
+        name = check.func.__name__
+        if name not in wanted:
+            continue
+        left -= {name}
+        try:
+            check(model)
+        except Exception as error:
+            failures.append(f"{model}, {check.func.__name__}: {error!r}")
+    assert not left, f"no check has this name any more: {left}"
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_constructors_follow_scikit_learn(name):
+    run_checks(METHODS[name](**CHECKED), OF_CONSTRUCTORS)
+
+
+@pytest.mark.parametrize("name", ["PLR", "RsRd"])
+def test_models_follow_scikit_learn(name):
+    run_checks(METHODS[name](**CHECKED), OF_MODELS)
 
 
 @pytest.mark.parametrize("name", METHODS)
