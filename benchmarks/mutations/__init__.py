@@ -1,0 +1,1 @@
+"""Places of the package that are broken one at a time, to see whether tests notice."""
