@@ -30,16 +30,37 @@ def run_python(arguments: Sequence[str], variables: Mapping[str, str] | None = N
     RuntimeError
         If it fails, with what it printed to standard error.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        run = process(arguments, Path(folder), variables)
+    if run.returncode:
+        raise RuntimeError(f"python {' '.join(arguments)} failed:\n{run.stderr}")
+    return run.stdout
+
+
+def process(
+    arguments: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the interpreter in a folder, however it ends.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    folder : Path
+        The working directory.
+    variables : mapping, optional
+        More environment variables.
+
+    Returns
+    -------
+    subprocess.CompletedProcess
+        With what it printed.
+    """
     # An installed package comes before the sources, which may not have been built.
     package = Path(riskslim.__file__).resolve().parents[1]
     benchmarks = Path(__file__).resolve().parents[1]
     path = os.pathsep.join(map(str, (package, benchmarks)))
-    environment = {**os.environ, "PYTHONPATH": path, **(variables or {})}
-    with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run(
-            [sys.executable, *arguments], env=environment, cwd=folder, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
-    if run.returncode:
-        raise RuntimeError(f"python {' '.join(arguments)} failed:\n{run.stderr}")
-    return run.stdout
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": path, **(variables or {})}, cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
