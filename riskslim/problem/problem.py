@@ -140,7 +140,9 @@ class RiskScoreProblem:
         if scale is not None:
             loss = loss.with_scales(scale)
         # What `restated` repeats: below, all of it is resolved for these data and this size.
-        self._stated: dict[str, Any] = {"min_size": min_size, "l0_penalty": l0_penalty}
+        self._stated: dict[str, Any] = {
+            "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty
+        }  # fmt: skip
         self._stated_loss, self._stated_coefficients = loss, coefficients
         self.coefficients = _within(coefficients, loss.coefficients)
         usable = int(np.count_nonzero(_usable(self.coefficients)))
@@ -412,13 +414,13 @@ class RiskScoreProblem:
         loss = self._stated_loss
         if data is not None:
             loss = LogisticLoss(data, loss.given_coefficients, n_threads=loss.n_threads)
+        stated = self._stated if max_size is None else self._stated | {"max_size": max_size}
         return RiskScoreProblem(
             loss,
             self._stated_coefficients,
-            max_size=self.max_size if max_size is None else max_size,
             constraints=self._stated_constraints,
             scale=self.scales,
-            **self._stated,
+            **stated,
         )
 
     @property

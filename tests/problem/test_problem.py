@@ -512,6 +512,13 @@ def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
         problem.restated(max_size=0)
 
 
+def test_a_size_that_is_not_stated_is_not_when_it_is_restated():
+    coefficients = CoefficientSet(NAMES, -3, 3, fixed={"age": 0, "bmi": 0})
+    problem = make(coefficients, min_size=2)
+    assert problem.infeasibility is not None
+    assert problem.restated(problem.loss.data).infeasibility == problem.infeasibility
+
+
 # ---- separation --------------------------------------------------------------------------------
 
 
