@@ -1,7 +1,7 @@
 """Compiled extensions; everything else about the package is in pyproject.toml.
 
-Without a compiler the package is built all the same: numba steps in for kernels that are missing.
-RISKSLIM_REQUIRE_KERNELS=1 in the environment, as for a release, makes it an error.
+A kernel that cannot be compiled ends the build, unless RISKSLIM_REQUIRE_KERNELS=0 is in the
+environment: then the package is built without extensions, and works with numba as far as it can.
 """
 
 import os
@@ -45,6 +45,14 @@ LIMITED = (
 )
 
 VARIABLE = "RISKSLIM_REQUIRE_KERNELS"
+TO_INSTALL = {
+    "win32": "the Build Tools for Visual Studio with the workload for C++ on the desktop (MSVC)",
+    "darwin": "the command line tools of Xcode (xcode-select --install)",
+}
+TO_INSTALL_ELSEWHERE = (
+    "gcc and Python's headers (packages build-essential and python3-dev on Debian and Ubuntu, gcc "
+    "and python3-devel on Fedora)"
+)
 REPOSITORY = "RISKSLIM_REPOSITORY"
 
 
@@ -74,11 +82,11 @@ def kernels_are_required():
     value = os.environ.get(VARIABLE, "")
     if value not in ("", "0", "1"):
         raise OptionError(f"{VARIABLE} must be 0 or 1, got {value!r}")
-    return value == "1"
+    return value != "0"
 
 
 class BuildKernels(build_ext):
-    """Leaves out kernels that cannot be compiled, unless all are required."""
+    """Ends where a kernel cannot be compiled, or leaves it out where that is allowed."""
 
     def run(self):
         # In a clone, kernels have the names of one version of Python: Python prefers them to those
@@ -98,10 +106,18 @@ class BuildKernels(build_ext):
         super().build_extensions()
         if not self.failed:
             return
-        what = f"{', '.join(self.failed)} could not be compiled (the errors are above)"
+        which = (
+            "the kernels" if len(self.failed) == len(self.extensions) else ", ".join(self.failed)
+        )
+        what = f"{which} could not be compiled (the errors are above)"
+        without = "lattice_cpa works with numba (`pip install numba`), branch_and_bound does not"
         if required:
-            raise CompileError(f"{what}, and {VARIABLE}=1 requires all kernels")
-        self.warn(f"{what}: riskslim will compile its kernels with numba when it is used")
+            raise CompileError(
+                f"{what}. They need a C compiler: install "
+                f"{TO_INSTALL.get(sys.platform, TO_INSTALL_ELSEWHERE)}. {VARIABLE}=0 in the "
+                f"environment builds riskslim without them: then {without}"
+            )
+        self.warn(f"{what}: {without}")
 
     def build_extension(self, extension):
         try:

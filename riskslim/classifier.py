@@ -110,7 +110,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Relative optimality gap at which the search may stop.
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
         :func:`~riskslim.branch_and_bound` needs no solver, :func:`~riskslim.lattice_cpa` needs
-        CPLEX or SCIP. "auto": branch and bound.
+        CPLEX or SCIP. "auto": branch and bound, or ``lattice_cpa`` in a build without compiled
+        kernels.
     scale : "auto", number, list of numbers, tuple (low, high) or "free"
         The scale m, or all that it may be: a point is worth 1 / m units of log-odds. "auto":
         "free", which is from 0.5 to 20; 1, the paper's, for ``lattice_cpa`` and where constraints

@@ -12,7 +12,6 @@ import numpy as np
 from riskslim._checks import checked_threads
 from riskslim._version import __version__
 from riskslim._wording import pip_install
-from riskslim.exceptions import KernelsUnavailableError
 
 __all__ = ["physical_memory", "show_config"]
 
@@ -53,8 +52,9 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
     Notes
     -----
-    The environment variable ``RISKSLIM_KERNELS`` chooses the kernels, ``cython`` or ``numba``. Both
-    give the same results.
+    The environment variable ``RISKSLIM_KERNELS`` chooses the kernels, ``cython`` or ``numba``, of
+    which both give the same results. With numba's,
+    :func:`~riskslim.branch_and_bound` is not available.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
 
 def _kernel_facts() -> dict[str, Any]:
-    try:
-        from riskslim._kernels import CHOICE
-    except KernelsUnavailableError as error:  # which is what somebody may want to look into
-        return {"backend": None, "reason": str(error)}
+    from riskslim._kernels import CHOICE
+
     backend, reason = CHOICE
     facts: dict[str, Any] = {"backend": backend, "reason": reason}
+    if backend is None:
+        return facts
     if backend == "cython":
         from riskslim._kernels import build, integer
 

@@ -30,7 +30,10 @@ class RiskSLIMError(Exception):
 
 
 class KernelsUnavailableError(RiskSLIMError, ImportError):
-    """Neither the compiled extensions nor numba, which would replace them, can be imported."""
+    """A kernel is asked for that is not in use: a compiled one, or any where numba is missing too.
+
+    :func:`~riskslim.show_config` says which ones are in use, and why.
+    """
 
 
 class SolverUnavailableError(RiskSLIMError, ImportError):

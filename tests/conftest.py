@@ -6,7 +6,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -43,14 +43,19 @@ def pytest_report_header() -> str:
 
 
 def pytest_sessionstart() -> None:
-    # numba steps in for kernels that are not compiled: many tests would fail, each in another way.
-    if _kernels.CHOICE.backend == "cython" or os.environ.get(_kernels.VARIABLE):
+    # Without compiled kernels many tests would fail, each in another way.
+    if _kernels.are_complete():
         return
+    if os.environ.get(_kernels.VARIABLE):
+        raise pytest.UsageError(
+            f"tests need all kernels, and those of numba are tested beside them: unset "
+            f"{_kernels.VARIABLE}"
+        )
     raise pytest.UsageError(
         f"riskslim is imported from {PACKAGE.parent}, where {_kernels.CHOICE.reason}. Compile "
         "them, by 'python setup.py build_ext --inplace' in a clone; or install the package, by "
         "'pip install \".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone "
-        f"imports the clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
+        "imports the clone's own folder."
     )
 
 
@@ -85,6 +90,25 @@ def users_of_kernels() -> list[ModuleType]:
     ]
 
 
+def put_in_use(
+    patch: pytest.MonkeyPatch, modules: Mapping[str, ModuleType], *others: ModuleType
+) -> None:
+    """Let the package, and other modules, use some modules of kernels."""
+    home = f"{_kernels.__name__}."
+    for name, module in modules.items():
+        patch.setattr(_kernels, name, module)
+    for user in (*others, *users_of_kernels()):
+        for name, value in list(vars(user).items()):
+            if isinstance(value, ModuleType) and value.__name__.startswith(home):
+                patch.setattr(user, name, modules[value.__name__.rpartition(".")[2]])
+
+
+@pytest.fixture
+def use_kernels(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, ModuleType]], None]:
+    """Let the package use some modules of kernels for the time of a test."""
+    return lambda modules: put_in_use(monkeypatch, modules)
+
+
 @pytest.fixture(
     scope="module",
     params=[
@@ -93,19 +117,18 @@ def users_of_kernels() -> list[ModuleType]:
     ],
 )
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run the tests of a module once per backend: one suite, one set of results."""
+    """Run the tests of a module once per backend: one suite, one set of results.
+
+    With numba's kernels those of Cython alone are missing, as without a compiler.
+    """
     try:
         modules = _kernels.load(request.param)
     except ImportError as error:
         if request.param == _kernels.CHOICE.backend:
             raise
         pytest.skip(f"no {request.param} kernels: {error}")
-    home = f"{_kernels.__name__}."
     with pytest.MonkeyPatch.context() as patch:
-        for user in (request.module, *users_of_kernels()):
-            for name, value in list(vars(user).items()):
-                if isinstance(value, ModuleType) and value.__name__.startswith(home):
-                    patch.setattr(user, name, modules[value.__name__.rpartition(".")[2]])
+        put_in_use(patch, modules, request.module)
         yield request.param
 
 

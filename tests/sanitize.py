@@ -47,7 +47,7 @@ def build(folder: Path) -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=leave, dirs_exist_ok=True)
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy2(ROOT / name, folder)
-    flags = {"CFLAGS": FLAGS, "LDFLAGS": FLAGS, "RISKSLIM_REQUIRE_KERNELS": "1"}
+    flags = {"CFLAGS": FLAGS, "LDFLAGS": FLAGS}
     subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
         check=True, cwd=folder, env=os.environ | flags,

@@ -176,21 +176,30 @@ def test_without_kernels():
     message = (
         "RISKSLIM_KERNELS=numba, but these kernels cannot be imported (No module named 'numba')"
     )
-    code = """
+    code = f"""{STATED}
 import json
-from riskslim import show_config
+from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import KernelsUnavailableError
-try:
-    from riskslim import LogisticLoss
-except KernelsUnavailableError as error:
-    print(json.dumps([str(error), show_config("dict")["kernels"]]))
+errors = []
+for call in (
+    stated,
+    lambda: RiskSLIMClassifier(max_size=2).fit(X, y),
+    lambda: RiskSLIMClassifier(max_size=2, engine="branch_and_bound").fit(X, y),
+    lambda: RiskSLIMClassifier(max_size=2, engine="lattice_cpa").fit(X, y),
+):
+    try:
+        call()
+    except KernelsUnavailableError as error:
+        errors.append(str(error))
+print(json.dumps([errors, show_config("dict")["kernels"]]))
 show_config()
 """
     done = run_without({"numba"}, code, RISKSLIM_KERNELS="numba")
     assert done.returncode == 0, done.stderr
     first, _, shown = done.stdout.partition("\n")
-    error, kernels = json.loads(first)
+    (error, *others), kernels = json.loads(first)
     assert error.startswith(message)
+    assert others == [error] * 3
     assert kernels == {"backend": None, "reason": error}
     assert "backend                 none\n" in shown
     assert message in shown
@@ -202,6 +211,38 @@ def test_the_configuration_says_how_to_install_what_is_missing(monkeypatch, caps
     shown = capsys.readouterr().out
     assert 'cplex                   not installed: `pip install ".[cplex]"`\n' in shown
     assert "scipy                   not installed: `pip install .`\n" in shown
+
+
+def test_what_a_score_does_needs_no_kernels(tmp_path):
+    """Scores that were found elsewhere are read, printed, applied and judged."""
+    path, table = tmp_path / "score.json", tmp_path / "rows.csv"
+    made = (
+        f"{SCORE}score.save({str(path)!r})\n"
+        f"rows = np.column_stack((X, y))\n"
+        f"np.savetxt({str(table)!r}, rows, '%d', ',', header='x0,x1,x2,y', comments='')\n"
+        "import pickle; from riskslim import RiskSLIMClassifier\n"
+        "model = RiskSLIMClassifier(max_size=2).fit(X, y)\n"
+        f"open({str(tmp_path / 'model')!r}, 'wb').write(pickle.dumps(model))\n"
+        "print(model.predict_proba(X).tolist())"
+    )
+    expected = output(set(), made)
+    read = (
+        "import pickle\n"
+        f"model = pickle.loads(open({str(tmp_path / 'model')!r}, 'rb').read())\n"
+        f"X = __import__('numpy').loadtxt({str(table)!r}, delimiter=',', skiprows=1)[:, :3]\n"
+        "print(model.predict_proba(X).tolist())"
+    )
+    none = {"RISKSLIM_KERNELS": "numba"}  # and no numba
+    done = run_without({"numba"}, read, **none)
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    for command in (
+        ("show", str(path)),
+        ("predict", str(path), str(table)),
+        ("report", str(path), str(table), "--outcome", "y", "-o", str(tmp_path / "report.html")),
+        ("export", str(path), "sql"),
+    ):
+        done = run_without({"numba"}, MAIN, *command, **none)
+        assert done.returncode == 0, (command, done.stderr)
 
 
 @pytest.mark.parametrize(

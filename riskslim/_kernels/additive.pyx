@@ -23,8 +23,8 @@ cdef extern from "nodes.h" nogil:
         double low
     bint rs_stopped(int64_t *stop) noexcept
     void rs_add(rs_sum *sum, double value) noexcept
-    void rs_node_losses(double *loss, double *slope, double *curvature, const double *s,
-                        const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_class_losses(double *loss, double *slope, double *curvature, const double *s,
+                         const double *positive, const double *negative, Py_ssize_t n) noexcept
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_total_size(const double *v, Py_ssize_t n) noexcept
 
@@ -78,7 +78,7 @@ cdef bint look(
             effect = effects + model.first[v]
             for i in range(n):
                 model.scores[i] += effect[code[i]]
-        rs_node_losses(model.losses, model.slopes, model.curvatures + start, model.scores,
+        rs_class_losses(model.losses, model.slopes, model.curvatures + start, model.scores,
                        model.positive + start, model.negative + start, n)
         rs_add(&total, rs_total(model.losses, n))
         rs_add(&total_size, rs_total_size(model.slopes, n))

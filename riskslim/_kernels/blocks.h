@@ -423,6 +423,26 @@ RS_KERNEL void rs_score_curvatures(
     }
 }
 
+/* Loss, d loss / d score and second derivative of each row, from one exponential: a row may have
+ * weights of both classes. Every term is at least zero, so that losses keep their relative
+ * accuracy. */
+RS_KERNEL void rs_class_losses(
+    double *RS_RESTRICT loss, double *RS_RESTRICT slope, double *RS_RESTRICT curvature,
+    const double *RS_RESTRICT s, const double *RS_RESTRICT positive,
+    const double *RS_RESTRICT negative, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double e = rs_exp_nonpositive(-fabs(s[i]));
+        const double q = 1.0 / (1.0 + e);
+        const double wrong = s[i] > 0.0 ? negative[i] : positive[i];
+        const double right = s[i] > 0.0 ? positive[i] : negative[i];
+        const double slope_size = q * (wrong - right * e);
+        loss[i] = (wrong + right) * rs_log1p(e) + wrong * fabs(s[i]);
+        slope[i] = s[i] > 0.0 ? slope_size : -slope_size;
+        curvature[i] = (wrong + right) * (e * q * q);
+    }
+}
+
 RS_KERNEL void rs_multiply(
     double *RS_RESTRICT v, const double *RS_RESTRICT weight, ptrdiff_t n)
 {

@@ -17,25 +17,6 @@ RS_INLINE double rs_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Loss, d loss / d score and second derivative of each row, from one exponential. Every term is
- * at least zero, so that losses keep their relative accuracy. */
-RS_KERNEL void rs_node_losses(
-    double *RS_RESTRICT loss, double *RS_RESTRICT slope, double *RS_RESTRICT curvature,
-    const double *RS_RESTRICT s, const double *RS_RESTRICT positive,
-    const double *RS_RESTRICT negative, ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double e = rs_exp_nonpositive(-fabs(s[i]));
-        const double q = 1.0 / (1.0 + e);
-        const double wrong = s[i] > 0.0 ? negative[i] : positive[i];
-        const double right = s[i] > 0.0 ? positive[i] : negative[i];
-        const double slope_size = q * (wrong - right * e);
-        loss[i] = (wrong + right) * rs_log1p(e) + wrong * fabs(s[i]);
-        slope[i] = s[i] > 0.0 ? slope_size : -slope_size;
-        curvature[i] = (wrong + right) * (e * q * q);
-    }
-}
-
 /* Slope and the second and third derivative of each row's loss by its score. */
 RS_KERNEL void rs_node_slopes(
     double *RS_RESTRICT slope, double *RS_RESTRICT curvature, double *RS_RESTRICT third,

@@ -8,12 +8,6 @@ PRUNED: int
 OPEN: int
 KNOWN: int
 
-def scale_derivatives(
-    scores: NDArray[np.float64],
-    positive: NDArray[np.float64],
-    negative: NDArray[np.float64],
-    t: float,
-) -> tuple[float, float, float]: ...
 def scratch_sizes(n: int, p: int) -> tuple[int, int]: ...
 def solve_root(
     integers: NDArray[np.int8],

@@ -41,8 +41,8 @@ cdef extern from "nodes.h" nogil:
         double *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
         double c0, double c1, double c2, double c3, Py_ssize_t n) noexcept
     void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
-    void rs_node_losses(double *loss, double *slope, double *curvature, const double *s,
-                        const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_class_losses(double *loss, double *slope, double *curvature, const double *s,
+                         const double *positive, const double *negative, Py_ssize_t n) noexcept
     void rs_factorise(double *a, double *column, Py_ssize_t f) noexcept
     void rs_node_slopes(double *slope, double *curvature, double *third, const double *s,
                         const double *positive, const double *negative, Py_ssize_t n) noexcept
@@ -241,7 +241,7 @@ cdef void losses(
             rs_shift_f64(sc.scores + start, shift, n)
         else:
             block_scores(pb, node.coef, sc.scores + start, start, n)
-        rs_node_losses(sc.losses, sc.slopes + start, sc.curvatures + start, sc.scores + start,
+        rs_class_losses(sc.losses, sc.slopes + start, sc.curvatures + start, sc.scores + start,
                        pb.positive + start, pb.negative + start, n)
         rs_add(&loss, rs_total(sc.losses, n))
         rs_add(&slope, rs_total(sc.slopes + start, n))
@@ -1330,35 +1330,6 @@ cdef Py_ssize_t padded_p(Py_ssize_t p) noexcept nogil:
     return padded(p) + 8
 
 
-def scale_derivatives(
-    const double[::1] scores, const double[::1] positive, const double[::1] negative, double t
-):
-    """Loss of the scores times t, and its first and second derivative by t.
-
-    ``positive`` and ``negative`` are the weights of the two classes at each score.
-    """
-    cdef Py_ssize_t start = 0, n, i
-    cdef double[RS_BLOCK] s
-    cdef double[RS_BLOCK] loss
-    cdef double[RS_BLOCK] slope
-    cdef double[RS_BLOCK] curvature
-    cdef rs_sum value, first, second
-    value.high = value.low = first.high = first.low = second.high = second.low = 0.0
-    with nogil:
-        while start < scores.shape[0]:
-            n = min(RS_BLOCK, scores.shape[0] - start)
-            for i in range(n):
-                s[i] = t * scores[start + i]
-            rs_node_losses(loss, slope, curvature, s, &positive[start], &negative[start], n)
-            rs_add(&value, rs_total(loss, n))
-            rs_add(&first, rs_dot_f64(slope, &scores[start], n))
-            for i in range(n):
-                s[i] = scores[start + i] * scores[start + i]
-            rs_add(&second, rs_dot_f64(curvature, s, n))
-            start += n
-    return value.high + value.low, first.high + first.low, second.high + second.low
-
-
 def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
     """Numbers of float64 and of int64 that :func:`expand` and :func:`solve_root` work in."""
     cdef Py_ssize_t width = padded_p(p)
@@ -1542,7 +1513,7 @@ cdef void linearise_block(
     if label != NULL:
         rs_add(&sums[0], rs_sum_losses_and_slopes(slopes, scores, label + start, NULL, n))
     else:
-        rs_node_losses(values, slopes, curvatures, scores, pb.positive + start,
+        rs_class_losses(values, slopes, curvatures, scores, pb.positive + start,
                        pb.negative + start, n)
         rs_add(&sums[0], rs_total(values, n))
     rs_add(&sums[1], rs_total_size(slopes, n))

@@ -49,3 +49,9 @@ def hessian(
     out: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
+def scale_derivatives(
+    scores: NDArray[np.float64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    t: float,
+) -> tuple[float, float, float]: ...

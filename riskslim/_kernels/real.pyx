@@ -46,6 +46,9 @@ cdef extern from "blocks.h" nogil:
     void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
+    double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
+    void rs_class_losses(double *loss, double *slope, double *curvature, const double *s,
+                         const double *positive, const double *negative, Py_ssize_t n) noexcept
 
 
 cdef struct Rows:
@@ -464,3 +467,34 @@ cdef inline void add_sum(double *total, double *error, rs_sum value) noexcept no
     rs_add(&sum, value.high)
     total[0] = sum.high
     error[0] = sum.low + value.low
+
+
+# ---- scales --------------------------------------------------------------------------------
+
+def scale_derivatives(
+    const double[::1] scores, const double[::1] positive, const double[::1] negative, double t
+):
+    """Loss of the scores times t, and its first and second derivative by t.
+
+    ``positive`` and ``negative`` are the weights of the two classes at each score.
+    """
+    cdef Py_ssize_t start = 0, n, i
+    cdef double[RS_BLOCK] s
+    cdef double[RS_BLOCK] loss
+    cdef double[RS_BLOCK] slope
+    cdef double[RS_BLOCK] curvature
+    cdef rs_sum value, first, second
+    value.high = value.low = first.high = first.low = second.high = second.low = 0.0
+    with nogil:
+        while start < scores.shape[0]:
+            n = min(RS_BLOCK, scores.shape[0] - start)
+            for i in range(n):
+                s[i] = t * scores[start + i]
+            rs_class_losses(loss, slope, curvature, s, &positive[start], &negative[start], n)
+            rs_add(&value, rs_total(loss, n))
+            rs_add(&first, rs_dot_f64(slope, &scores[start], n))
+            for i in range(n):
+                s[i] = scores[start + i] * scores[start + i]
+            rs_add(&second, rs_dot_f64(curvature, s, n))
+            start += n
+    return value.high + value.low, first.high + first.low, second.high + second.low

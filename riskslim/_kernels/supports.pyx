@@ -119,7 +119,7 @@ def count_cells(
     """Fill counts[0, g, cell] with the rows of segment g in each cell of the chosen planes.
 
     ``first_word`` has one entry more than there are segments, and so has ``first_share``, which is
-    workspace. As many threads work as ``scratch`` (of most_planes() * 512 words each) and
+    workspace. As many threads work as both ``scratch`` (of most_planes() * 512 words each) and
     ``counts`` have rows.
     """
     cdef CellRows rows = cell_rows(planes, chosen, scratch)
@@ -134,7 +134,8 @@ def count_cells(
         for g in range(n):
             first_share[g + 1] = (
                 first_share[g] + (first_word[g + 1] - first_word[g] + width - 1) // width)
-        run(count_share, &rows, first_share[n], n_workers(first_share[n], <int>scratch.shape[0]))
+        run(count_share, &rows, first_share[n], n_workers(
+            first_share[n], <int>min(scratch.shape[0], counts.shape[0])))
         for worker in range(1, counts.shape[0]):
             for g in range(n):
                 for c in range(counts.shape[2]):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._kernels import are_complete
 from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import KernelRows
 from riskslim.data.threads import in_threads
@@ -415,7 +416,7 @@ def _nothing() -> None:
 
 
 def read_columns(rows: KernelRows) -> ReadColumns | None:
-    """Columns that may be packed as they are read; None for few rows, or rows with weights.
+    """Columns that may be packed as they are read.
 
     Parameters
     ----------
@@ -424,8 +425,10 @@ def read_columns(rows: KernelRows) -> ReadColumns | None:
     Returns
     -------
     ReadColumns or None
+        None for few rows, or rows with weights, and where kernels that count cells are missing:
+        the bytes are read then, with the same results.
     """
-    if len(rows.weights) or rows.n_rows < _FEWEST_ROWS:
+    if len(rows.weights) or rows.n_rows < _FEWEST_ROWS or not are_complete():
         return None
     return ReadColumns(rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from riskslim._kernels import CHOICE, are_complete
 from riskslim.constraints.base import Constraint
 from riskslim.constraints.rows import checked_constraints
 from riskslim.engines.runs import DEFAULT_SOLVER
@@ -42,7 +43,8 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     ----------
     problem : RiskScoreProblem
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
-        "auto": branch and bound, which supports all that a problem can ask for.
+        "auto": branch and bound, which supports all that a problem can ask for; the lattice cutting
+        plane algorithm where the compiled kernels are missing that branch and bound needs.
 
     Returns
     -------
@@ -65,8 +67,19 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    return _chosen(engine)
+
+
+def _chosen(engine: str) -> EngineChoice:
+    """The engine that a name stands for, whatever the problem is."""
     if engine != "auto":
         return EngineChoice(engine, "asked for")
+    if not are_complete():
+        return EngineChoice(
+            "lattice_cpa",
+            "since branch_and_bound needs the compiled kernels, which are not in use: "
+            f"{CHOICE.reason}",
+        )
     return EngineChoice(
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",
@@ -84,6 +97,7 @@ def choose_scales(
         "auto": a free scale where the engine takes an interval and no constraint is about risks,
         which says another thing at every scale; elsewhere 1, the paper's.
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
+        As :func:`choose_engine` has it.
     constraints : iterable of Constraint
 
     Returns
@@ -104,7 +118,7 @@ def choose_scales(
     if not (isinstance(scale, str) and scale == DEFAULT_SCALE):
         return ScaleSet.of(scale)
     about_risks = any(one.depends_on_scale for one in checked_constraints(constraints))
-    if engine == "lattice_cpa" or about_risks:
+    if _chosen(engine).name == "lattice_cpa" or about_risks:
         return PAPER_SCALE
     return ScaleSet.of(FREE_SCALE)
 

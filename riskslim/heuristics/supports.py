@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import nodes
+from riskslim._kernels import real
 from riskslim._kernels import supports as kernels
 from riskslim.data.packed import Cells, PackedItems
 from riskslim.heuristics.constrained import project
@@ -849,7 +849,7 @@ class SupportSearch:
         negative, positive = weights
 
         def derivatives(t: float) -> tuple[float, float, float]:
-            return nodes.scale_derivatives(scores, positive, negative, t)
+            return real.scale_derivatives(scores, positive, negative, t)
 
         scale = least_over(self.problem.scales, derivatives)
         return scale, derivatives(1.0 / scale)[0]

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import checked_threads
-from riskslim._kernels import integer, nodes, real
+from riskslim._kernels import integer, real
 from riskslim.coefficients import CoefficientSet
 from riskslim.data.distinct import KernelRows, all_rows, distinct_rows
 from riskslim.data.elsewhere import RowsElsewhereError
@@ -369,7 +369,7 @@ class LogisticLoss:
         scores, positive, negative = counted
 
         def derivatives(t: float) -> tuple[float, float, float]:
-            return nodes.scale_derivatives(scores, positive, negative, t)
+            return real.scale_derivatives(scores, positive, negative, t)
 
         best = least_over(self.scales, derivatives)
         self._count(start)

@@ -527,7 +527,7 @@ def software_table(score: ScoreLike) -> ReportTable:
     facts = {
         "riskslim": config["version"],
         **({"solver": solver} if solver else {}),
-        "kernels": f"{kernels['backend']}, {kernels['compiler']}",
+        "kernels": f"{kernels['backend']}, {kernels['compiler']}" if kernels["backend"] else "none",
         "Python": platform.python_version(),
         **{name: version or "not installed" for name, version in packages.items()},
         "system": f"{machine['system']}, {machine['processor']}",

@@ -450,7 +450,7 @@ def scale_derivatives(
     weights = weights / total_weight
     is_positive = part.labels > 0
     positive, negative = np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
-    found: tuple[float, float, float] = nodes.scale_derivatives(
+    found: tuple[float, float, float] = real.scale_derivatives(
         np.asarray(out, np.float64), positive, negative, t
     )
     return found

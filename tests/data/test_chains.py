@@ -6,22 +6,11 @@ import numpy as np
 import pytest
 
 from riskslim import TrainingData
-from riskslim._kernels import load
+from riskslim._kernels import chains as kernels
 from riskslim.data import chains as module
 from riskslim.data.chains import FEWEST, REACH, find_chains
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import pack
-
-BACKENDS = ["cython", "numba"]
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request, monkeypatch):
-    kernels = load(request.param)
-    monkeypatch.setattr(module, "kernels", kernels["chains"])
-    monkeypatch.setattr(module, "supports", kernels["supports"])
-    monkeypatch.setattr("riskslim.data.packed.kernels", kernels["supports"])
-    return kernels
 
 
 def cut_offs(values, n, *, below=False):
@@ -74,7 +63,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_chains_are_those_of_the_rows(backend, kind):
+def test_chains_are_those_of_the_rows(kind):
     rng = np.random.default_rng(3)
     packed = packed_items(table(rng, kind), rng, "none")
     chains = find_chains(packed)
@@ -95,7 +84,7 @@ def test_chains_are_those_of_the_rows(backend, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weights", ["none", "few", "many"])
-def test_ranks_count_as_bits_do(backend, monkeypatch, kind, weights):
+def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
     rng = np.random.default_rng(5)
     packed = packed_items(table(rng, kind), rng, weights)
     chains = find_chains(packed)
@@ -130,7 +119,7 @@ def test_ranks_count_as_bits_do(backend, monkeypatch, kind, weights):
             assert np.isnan(np.delete(out, planes, axis=0)).all()
 
 
-def test_stop_leaves_counts_undone(backend, monkeypatch):
+def test_stop_leaves_counts_undone(monkeypatch):
     rng = np.random.default_rng(7)
     packed = packed_items(table(rng, "directions"), rng, "none")
     chains = find_chains(packed)
@@ -140,27 +129,21 @@ def test_stop_leaves_counts_undone(backend, monkeypatch):
     assert np.isnan(out).all()
 
 
-def test_backends_find_the_same_chains():
+def test_chains_are_no_longer_than_they_may_be():
     rng = np.random.default_rng(9)
     packed = packed_items(table(rng, "shuffled", n=200), rng, "none")
     order = np.argsort(-bits(packed.planes).sum(axis=1), kind="stable")
-    found = []
-    for backend in BACKENDS:
-        for longest in (5, 1000):
-            n = len(order)
-            chain, length = np.full(n, -1), np.zeros(n, np.int64)
-            n_chains = load(backend)["chains"].find_chains(
-                packed.planes, order, REACH, longest, chain, length, np.empty(n, np.uint8)
-            )
-            assert length.max() <= longest
-            assert (np.bincount(chain) == length[:n_chains]).all()
-            found.append((chain, length))
-    for a, b in zip(found[:2], found[2:], strict=True):
-        assert (a[0] == b[0]).all()
-        assert (a[1] == b[1]).all()
+    n = len(order)
+    for longest in (5, 1000):
+        chain, length = np.full(n, -1), np.zeros(n, np.int64)
+        n_chains = kernels.find_chains(
+            packed.planes, order, REACH, longest, chain, length, np.empty(n, np.uint8)
+        )
+        assert length.max() == min(longest, 20)
+        assert (np.bincount(chain) == length[:n_chains]).all()
 
 
-def test_items_of_several_values_are_in_no_chain(backend):
+def test_items_of_several_values_are_in_no_chain():
     rng = np.random.default_rng(11)
     columns = [c.astype(float) for c in cut_offs(rng.normal(size=500), 20)]
     columns.insert(10, rng.integers(0, 4, 500).astype(float))

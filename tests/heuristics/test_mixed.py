@@ -15,13 +15,12 @@ from riskslim import (
     branch_and_bound,
     discrete_coordinate_descent,
 )
-from riskslim._kernels import load
+from riskslim._kernels import BACKENDS, load
 from riskslim.engines.branch_and_bound import incumbents
 from riskslim.heuristics import descent, mixed
 from riskslim.heuristics.descent import best_line_steps
 from riskslim.heuristics.mixed import MixedSearch, predicted_gains
 
-BACKENDS = ["cython", "numba"]
 GOING = np.zeros(1, np.int64)
 
 
@@ -51,11 +50,10 @@ def make_problem(data, reach=5, *, scale=1.0, coefficients=None, **options):
 # ---- the step of every feature ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("kind", ["mixed", "integers"])
 @pytest.mark.parametrize("weights", [False, True])
-def test_no_other_value_or_intercept_is_better(monkeypatch, backend, kind, weights):
-    monkeypatch.setattr(descent, "kernels", load(backend)["heuristics"])
+def test_no_other_value_or_intercept_is_better(kind, weights):
     data = make_data(1, n=150, d=5, kind=kind, weights=weights)
     coefficients = CoefficientSet(
         data.feature_names, -3, 3, sign=[0, 0, 1, 0, -1], intercept_lower=-8, intercept_upper=8
@@ -85,22 +83,30 @@ def test_no_other_value_or_intercept_is_better(monkeypatch, backend, kind, weigh
                 assert problem.objective(moved) >= steps.objective[j] * (1 - 1e-12)
 
 
-def test_backends_and_threads_find_the_same_steps(monkeypatch):
-    for kind in ("mixed", "integers"):
-        data = make_data(2, n=40_000 if kind == "mixed" else 500, d=6, kind=kind)
-        found, objectives = [], []
-        for backend, n_threads in (("cython", 1), ("cython", 2), ("numba", 1)):
-            monkeypatch.setattr(descent, "kernels", load(backend)["heuristics"])
-            problem = make_problem(data)
-            problem.loss.n_threads = n_threads
-            steps = best_line_steps(
-                problem, np.array([-1, 1, 0, 0, 0, 0, 0]), problem.usable, GOING
-            )
-            found.append((steps.value.tolist(), steps.intercept.tolist(), steps.n_evaluations))
-            objectives.append(steps.objective)
-        assert found[0] == found[1] == found[2]
-        np.testing.assert_array_equal(objectives[0], objectives[1])
-        np.testing.assert_allclose(objectives[0], objectives[2], rtol=1e-13)
+def steps_of(kind, n_threads=1):
+    data = make_data(2, n=40_000 if kind == "mixed" else 500, d=6, kind=kind)
+    problem = make_problem(data)
+    problem.loss.n_threads = n_threads
+    steps = best_line_steps(problem, np.array([-1, 1, 0, 0, 0, 0, 0]), problem.usable, GOING)
+    found = steps.value.tolist(), steps.intercept.tolist(), steps.n_evaluations
+    return found, steps.objective
+
+
+@pytest.mark.parametrize("kind", ["mixed", "integers"])
+def test_threads_find_the_same_steps(kind):
+    one, two = steps_of(kind), steps_of(kind, n_threads=2)
+    assert one[0] == two[0]
+    np.testing.assert_array_equal(one[1], two[1])
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("kind", ["mixed", "integers"])
+def test_backends_find_the_same_steps(monkeypatch, kind):
+    expected = steps_of(kind)
+    monkeypatch.setattr(descent, "kernels", load("numba")["heuristics"])
+    found = steps_of(kind)
+    assert found[0] == expected[0]
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-13)
 
 
 def test_no_steps_after_a_stop():
@@ -141,6 +147,7 @@ def test_runs_are_the_same_and_threads_change_nothing():
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.numba
 def test_backends_find_the_same(monkeypatch):
     data, found = make_data(11, n=300), []
     for backend in BACKENDS:

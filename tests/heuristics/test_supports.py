@@ -20,7 +20,7 @@ from riskslim import (
     discrete_coordinate_descent,
     lattice_cpa,
 )
-from riskslim._kernels import load
+from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import READS, pack, scratch_words
 from riskslim.engines.branch_and_bound import driver
@@ -30,13 +30,6 @@ from riskslim.engines.branch_and_bound.search import Search
 from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
-
-BACKENDS = ["cython", "numba"]
-
-
-@pytest.fixture(params=BACKENDS)
-def kernels(request):
-    return load(request.param)["supports"]
 
 
 def make_data(rng, n=700, d=9, kind="binary", weights=None):
@@ -73,13 +66,12 @@ def columns_of(data):
 
 @pytest.mark.parametrize("kind", ["binary", "few"])
 @pytest.mark.parametrize("weights", [None, "class", "few"])
-def test_cells_and_joint_counts_are_those_of_the_rows(kernels, monkeypatch, kind, weights):
+def test_cells_and_joint_counts_are_those_of_the_rows(kind, weights):
     rng = np.random.default_rng(1)
     data = make_data(rng, n=5000, kind=kind, weights=weights)
     X, w = columns_of(data), data.sample_weight
     w = np.ones(len(X)) if w is None else w
     w = w / w.sum()
-    monkeypatch.setattr("riskslim.data.packed.kernels", kernels)
     packed = pack(all_rows(data), np.ones(data.n_features, bool))
     for items in [(), (0,), (1, 4), (0, 2, 3, 5, 8)]:
         cells = packed.cells(items)
@@ -123,7 +115,7 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kernels, monkeypatch, kind
                 assert joint[0, plane, side, r] == pytest.approx(w[rows].sum(), abs=1e-14)
 
 
-def test_cells_and_masks_are_the_same_for_any_number_of_threads(kernels):
+def test_cells_and_masks_are_the_same_for_any_number_of_threads():
     rng = np.random.default_rng(5)
     planes = rng.integers(0, 2**64, (3, 7000), np.uint64) & rng.integers(0, 2**64, 7000, np.uint64)
     first_word, n_rows = np.array([0, 30, 6300, 7000]), np.array([1920, 401_280, 44_800])
@@ -133,6 +125,11 @@ def test_cells_and_masks_are_the_same_for_any_number_of_threads(kernels):
         shares, scratch = np.empty(4, np.int64), np.empty((len(counts), room), np.uint64)
         kernels.count_cells(planes, chosen, first_word, n_rows, shares, scratch, counts)
     assert (one[0] == three[0]).all()
+    room_for_more = np.full((3, 3, 4), -7)
+    scratch = np.empty((3, room), np.uint64)
+    kernels.count_cells(planes, chosen, first_word, n_rows, shares, scratch, room_for_more[:1])
+    assert (room_for_more[0] == one[0]).all()
+    assert (room_for_more[1:] == -7).all()  # no thread works where there is no room for its counts
     a, b = planes[2], planes[0]
     of_cells = [~a & ~b, a & ~b, ~a & b, a & b]
     expected = [np.bitwise_count(words).astype(np.int64) for words in of_cells]
@@ -176,12 +173,11 @@ def naive_loss(scores, labels, weights, scale=1.0):
 
 @pytest.mark.parametrize("kind", ["binary", "few"])
 @pytest.mark.parametrize("bounds", [(-3, 3), (0, 3), (-2, -1), (2, 3)])
-def test_best_step_of_every_item(kernels, monkeypatch, kind, bounds):
+def test_best_step_of_every_item(kind, bounds):
     """By all points and shifts; items of several values may end next to the best step."""
     rng = np.random.default_rng(3)
     data = make_data(rng, kind=kind)
     X, labels = columns_of(data), data.labels.astype(float)
-    monkeypatch.setattr("riskslim.heuristics.supports.kernels", kernels)
     coefficients = CoefficientSet(
         data.feature_names, *bounds, intercept_lower=-6, intercept_upper=6
     )
@@ -207,7 +203,7 @@ def test_best_step_of_every_item(kernels, monkeypatch, kind, bounds):
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_polished_points_have_no_better_move(kernels, pairs):
+def test_polished_points_have_no_better_move(pairs):
     rng = np.random.default_rng(5)
     losses, _ = tables_by_score(-60, 60, 1.0)
     for _ in range(20):
@@ -243,21 +239,6 @@ def test_polished_points_have_no_better_move(kernels, pairs):
                     if i == 0 and abs(j) == 2:
                         continue
                     assert loss_of(moved) >= loss - 2e-13
-
-
-def test_backends_find_the_same(monkeypatch):
-    rng = np.random.default_rng(11)
-    data = make_data(rng, n=900, d=14, kind="few")
-    for scale in (1.0, (0.5, 8.0)):
-        found = []
-        for backend in BACKENDS:
-            modules = load(backend)
-            monkeypatch.setattr("riskslim.heuristics.supports.kernels", modules["supports"])
-            monkeypatch.setattr("riskslim.data.packed.kernels", modules["supports"])
-            monkeypatch.setattr("riskslim.heuristics.supports.nodes", modules["nodes"])
-            problem = make_problem(data, scale=scale)
-            found.append([v.tolist() for v in search_supports(problem)])
-        assert found[0] == found[1]
 
 
 # ---- the search ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Kernels of additive models: both backends alike, and against plain NumPy and SciPy."""
+"""Kernels of additive models, against plain NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from riskslim._kernels import load
+from riskslim._kernels import additive as kernels
 
-CYTHON, NUMBA = load("cython")["additive"], load("numba")["additive"]
 STEPS = 60
 
 
@@ -44,22 +43,22 @@ class Sample:
             np.add.at(sums, place, slopes)
         return value, sums, np.abs(slopes).sum()
 
-    def room(self, kernels):
+    def room(self):
         return np.empty(kernels.scratch_size(self.n, int(self.first[-1]), self.largest))
 
-    def linearise(self, kernels, effects, stop=0):
+    def linearise(self, effects, stop=0):
         sums, out = np.full(len(effects), np.nan), np.zeros(2)
         is_done = kernels.linearise(
             self.codes, self.live, self.first, effects, self.positive, self.negative, sums, out,
-            np.array([stop]), self.room(kernels),
+            np.array([stop]), self.room(),
         )  # fmt: skip
         return is_done, sums, out
 
-    def fit(self, kernels, target=np.inf, tolerance=1e-9, steps=STEPS, stop=0, reach=10.0):
+    def fit(self, target=np.inf, tolerance=1e-9, steps=STEPS, stop=0, reach=10.0):
         effects, out = np.zeros(self.first[-1]), np.zeros(2)
         passes = kernels.fit(
             self.codes, self.live, self.first, effects, self.positive, self.negative, reach, target,
-            tolerance, steps, out, np.array([stop]), self.room(kernels),
+            tolerance, steps, out, np.array([stop]), self.room(),
         )  # fmt: skip
         return passes, effects, out
 
@@ -67,7 +66,7 @@ class Sample:
 @pytest.mark.parametrize("seed", range(10))
 def test_loss_and_slopes(seed):
     sample = Sample(seed)
-    is_done, sums, out = sample.linearise(CYTHON, sample.effects)
+    is_done, sums, out = sample.linearise(sample.effects)
     value, expected, size = sample.loss(sample.effects)
     assert is_done
     assert abs(out[0] - value) < 1e-13
@@ -78,7 +77,7 @@ def test_loss_and_slopes(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_a_fit_is_the_minimum(seed):
     sample = Sample(seed)
-    _, effects, out = sample.fit(CYTHON)
+    _, effects, out = sample.fit()
     best = minimize(
         lambda effects: sample.loss(effects)[:2], np.zeros(len(effects)), jac=True,
         method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000},
@@ -91,8 +90,8 @@ def test_a_fit_is_the_minimum(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_fit_ends_early_where_its_target_is_reached(seed):
     sample = Sample(seed)
-    passes, _, (loss, _) = sample.fit(CYTHON)
-    early, _, (_, bound) = sample.fit(CYTHON, target=loss - 0.05)
+    passes, _, (loss, _) = sample.fit()
+    early, _, (_, bound) = sample.fit(target=loss - 0.05)
     assert bound >= loss - 0.05
     assert early < passes
 
@@ -102,7 +101,7 @@ def test_patterns_of_one_class_and_without_rows():
     sample = Sample(4, n=200)
     sample.positive[sample.codes[sample.live[0]] == 0] = 0.0
     sample.codes[sample.live[1]][sample.codes[sample.live[1]] == 1] = 0
-    passes, effects, out = sample.fit(CYTHON, tolerance=1e-4)
+    passes, effects, out = sample.fit(tolerance=1e-4)
     assert passes < 3 * STEPS
     assert np.isfinite(effects).all()
     assert out[1] >= out[0] - 1e-4
@@ -111,24 +110,8 @@ def test_patterns_of_one_class_and_without_rows():
 @pytest.mark.parametrize("stop", [1, -1, -2, -3, -7])
 def test_a_stop_ends_the_work(stop):
     sample = Sample(4, n=9000)
-    is_done, *_ = sample.linearise(CYTHON, sample.effects, stop)
+    is_done, *_ = sample.linearise(sample.effects, stop)
     assert is_done == (stop == -7)  # it looks five times
-    passes, *_ = sample.fit(CYTHON, stop=stop)
+    passes, *_ = sample.fit(stop=stop)
     assert passes <= 2
-    assert passes < sample.fit(CYTHON)[0]
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("stop", [0, -4, -20])
-def test_both_backends_agree_to_the_bit(seed, stop):
-    sample = Sample(seed)
-    done, sums, out = sample.linearise(CYTHON, sample.effects, stop)
-    other_done, other_sums, other_out = sample.linearise(NUMBA, sample.effects, stop)
-    assert done == other_done
-    assert (sums == other_sums).all() or not done
-    assert (out == other_out).all() or not done
-    for target in (np.inf, 0.5):
-        passes, effects, out = sample.fit(CYTHON, target, stop=stop)
-        assert sample.fit(NUMBA, target, stop=stop)[0] == passes
-        assert (sample.fit(NUMBA, target, stop=stop)[1] == effects).all()
-        assert (sample.fit(NUMBA, target, stop=stop)[2] == out).all()
+    assert passes < sample.fit()[0]

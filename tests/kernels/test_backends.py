@@ -19,20 +19,19 @@ FIT = """
 import json, sys
 import numpy as np
 from riskslim import (
-    CoefficientSet, LatticeCPASettings, LogisticLoss, RiskScoreProblem, TrainingData,
-    branch_and_bound, lattice_cpa, show_config,
+    CoefficientSet, LatticeCPASettings, LogisticLoss, RiskScoreProblem, TrainingData, lattice_cpa,
+    show_config,
 )
 
-def certificate(engine, X, weights, **options):
+def certificate(X, weights, **options):
     rng = np.random.default_rng(3)
     y = rng.random(len(X)) < 1 / (1 + np.exp(-(X[:, 0] - 2 * X[:, 1] + X[:, 2])))
     data = TrainingData(X, y, weights)
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
     problem = RiskScoreProblem(loss, loss.given_coefficients, max_size=3)
-    # On a busy machine numba compiles for longer than either search takes.
-    patient = {"settings": LatticeCPASettings(initialization_time_limit=600.0)}
-    arguments = patient if engine is lattice_cpa else {}
-    solution = engine(problem, time_limit=1200.0, **arguments)
+    # The start that both have. On a busy machine numba compiles for longer than the search takes.
+    settings = LatticeCPASettings(native_root=False, initialization_time_limit=600.0)
+    solution = lattice_cpa(problem, time_limit=1200.0, settings=settings)
     assert solution.certificate.is_optimal
     found = solution.certificate
     return [solution.coef.tolist(), found.objective, found.lower_bound, found.status.value]
@@ -41,15 +40,54 @@ rng = np.random.default_rng(0)
 integers = rng.integers(0, 3, (300, 5)).astype(float)
 mixed = np.where(np.arange(5) % 2, rng.normal(size=(300, 5)).round(2), integers)
 weights = rng.exponential(size=300)
-results = [
-    result
-    for engine in (lattice_cpa, branch_and_bound)
-    for result in (
-        certificate(engine, integers, None), certificate(engine, mixed, weights, n_threads=2)
-    )
-]
+results = [certificate(integers, None), certificate(mixed, weights, n_threads=2)]
 config = show_config(mode="dict")["kernels"]
 print(json.dumps([config["backend"], config["reason"], "numba" in sys.modules, results]))
+"""
+
+# What there is where numba's kernels are in use: all but branch and bound.
+REST = """
+import json
+import numpy as np
+from riskslim import (
+    CoefficientSet, LogisticLoss, RiskScoreProblem, RiskSLIMClassifier, TrainingData, backend,
+    branch_and_bound, discrete_coordinate_descent, false_negative_rate_at_most, lattice_cpa,
+)
+from riskslim.exceptions import KernelsUnavailableError
+from riskslim.heuristics.supports import search_supports
+
+rng = np.random.default_rng(1)
+X = rng.integers(0, 2, (5000, 4))
+y = rng.random(5000) < 1 / (1 + np.exp(1 - X @ [1.5, 1.0, -1.0, 0.0]))
+data = TrainingData(X, y)
+
+def stated(*constraints, **options):
+    loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
+    return RiskScoreProblem(
+        loss, loss.given_coefficients, max_size=2, scale=loss.scales, constraints=constraints
+    )
+
+def message(call):
+    try:
+        call()
+    except KernelsUnavailableError as error:
+        return str(error)
+
+problem = stated()
+found = discrete_coordinate_descent(stated(scale=(0.5, 10), compress=False), [0] * 5)
+limited = lattice_cpa(stated(false_negative_rate_at_most(0.9, 0.5)), time_limit=600.0)
+model = RiskSLIMClassifier(max_size=2, time_limit=600.0).fit(X, y)
+messages = {
+    message(lambda: branch_and_bound(problem)),
+    message(lambda: list(search_supports(problem))),
+    message(lambda: backend.support_table(np.array([0, 1]), X, y)),
+    message(lambda: RiskSLIMClassifier(engine="branch_and_bound").fit(X, y)),
+}
+certificates = [limited.certificate, model.certificate_]
+print(json.dumps([
+    sorted(messages), found.objective, [one.engine for one in certificates],
+    [one.is_optimal for one in certificates], [one.scale for one in certificates],
+]))
 """
 
 # Import machinery in which the extensions do not exist.
@@ -115,6 +153,24 @@ def test_numba_steps_in_for_missing_extensions(results):
     assert found == results
 
 
+@pytest.mark.numba
+@pytest.mark.parametrize("code", ["", WITHOUT_EXTENSIONS], ids=["asked for", "stepped in"])
+def test_what_needs_compiled_kernels_says_so_and_all_else_works(code):
+    (messages, objective, engines, optimal, scales), _ = fit(code + REST, None if code else "numba")
+    (message,) = messages
+    assert message.startswith("branch_and_bound, searches of supports and counts of cells need")
+    if code:
+        assert "(the compiled extensions cannot be imported (No module named" in message
+        assert "build riskslim where there is a C compiler" in message
+    else:
+        assert "(RISKSLIM_KERNELS=numba): unset RISKSLIM_KERNELS." in message
+    assert message.endswith(" lattice_cpa works without")
+    assert 0.3 < objective < 0.69
+    assert all(engine.startswith("lattice_cpa (CPLEX") for engine in engines)
+    assert optimal == [True, True]
+    assert scales == [1.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("code", "kernels", "message"),
     [
@@ -129,31 +185,50 @@ def test_numba_steps_in_for_missing_extensions(results):
     ],
 )
 def test_unusable_choices_are_refused(code, kernels, message):
-    done = run(f"{code}import riskslim.loss.logistic", kernels)
+    done = run(f"{code}import riskslim.loss.logistic as m; m.real.loss", kernels)
     assert done.returncode != 0
     assert message in done.stderr.splitlines()[-1]
 
 
+def test_modules_are_imported_without_any_kernels():
+    """A kernel that is missing is missed where it is used, not where its users are imported."""
+    code = f"""{WITHOUT_EXTENSIONS}
+sys.modules["numba"] = None
+import pkgutil
+import riskslim
+from importlib import import_module
+
+for module in pkgutil.walk_packages(riskslim.__path__, "riskslim."):
+    if not module.name.startswith(("riskslim._kernels.", "riskslim.__main__")):
+        import_module(module.name)
+"""
+    done = run(code, None)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
-    ("kernels", "is_refused"), [(None, True), pytest.param("numba", False, marks=pytest.mark.numba)]
+    ("code", "kernels", "message"),
+    [
+        (WITHOUT_EXTENSIONS, None, "python setup.py build_ext --inplace"),
+        ("", "numba", "unset RISKSLIM_KERNELS"),
+    ],
 )
-def test_tests_do_not_start_on_kernels_that_are_not_compiled(kernels, is_refused):
+def test_tests_do_not_start_on_kernels_that_are_not_compiled(code, kernels, message):
     options = ["-q", "-p", "no:cacheprovider", "--collect-only"]
     arguments = [*options, str(TESTS / "items" / "test_encoder.py")]
-    code = f"import pytest, sys; sys.exit(pytest.main({arguments!r}))"
-    done = run(WITHOUT_EXTENSIONS + code, kernels)
-    if is_refused:
-        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    code += f"import pytest, sys; sys.exit(pytest.main({arguments!r}))"
+    done = run(code, kernels)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert message in done.stderr
+    if kernels is None:
         home = PACKAGE.parent
         assert f"ERROR: riskslim is imported from {home}, where the compiled ext" in done.stderr
-        assert "python setup.py build_ext --inplace" in done.stderr
-    else:
-        assert done.returncode == 0, done.stderr
 
 
 def test_kernels_of_both_backends_have_the_same_names():
+    pytest.importorskip("numba")
     cython, numba = (_kernels.load(name) for name in _kernels.BACKENDS)
-    for module in _kernels.MODULES:
+    for module in _kernels.BOTH:
         names = {name for name, value in vars(cython[module]).items() if callable(value)}
         public = {name for name in names if not name.startswith("_")}
         assert public
@@ -162,15 +237,16 @@ def test_kernels_of_both_backends_have_the_same_names():
 
 def test_tests_of_a_backend_run_on_it_everywhere(backend):
     """What the fixture misses would run on the default kernels, and the tests would not see it."""
-    home = {name: module.__name__ for name, module in _kernels.load(backend).items()}
     found = [
-        (user, value.__name__ == home[value.__name__.rpartition(".")[2]])
+        (user, value is getattr(_kernels, value.__name__.rpartition(".")[2]))
         for user, module in sys.modules.items()
         if user.startswith("riskslim.") and not user.startswith("riskslim._kernels")
         for value in vars(module).values()
         if isinstance(value, ModuleType) and value.__name__.startswith("riskslim._kernels.")
     ]
     assert all(is_home for _, is_home in found), found
+    assert _kernels.are_complete() == (backend == "cython")
+    assert _kernels.real is _kernels.load(backend)["real"]
     users = {user.removeprefix("riskslim.") for user, _ in found}
     assert users >= {
         "data.distinct", "engines.branch_and_bound.rows", "engines.branch_and_bound.search",

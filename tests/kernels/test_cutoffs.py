@@ -1,4 +1,4 @@
-"""Kernels of the search over cut-offs: both backends alike, and against plain NumPy."""
+"""Kernels of the search over cut-offs, against plain NumPy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from riskslim._kernels import load
-
-CYTHON, NUMBA = load("cython")["cutoffs"], load("numba")["cutoffs"]
+from riskslim._kernels import cutoffs as kernels
 
 
 class Sample:
@@ -52,21 +50,21 @@ class Sample:
     def roots(self, size):
         signed = [(c, s) for c in range(3) for s in (0, 1)]
         chosen = list(itertools.combinations_with_replacement(signed, size))
-        whole = np.zeros((len(chosen), CYTHON.NODE_INTS), np.int32)
-        real = np.zeros((len(chosen), CYTHON.NODE_REALS))
+        whole = np.zeros((len(chosen), kernels.NODE_INTS), np.int32)
+        real = np.zeros((len(chosen), kernels.NODE_REALS))
         real[:, 0] = -1.0
         for row, combination in enumerate(chosen):
             whole[row, :3] = size, -self.intercept, self.intercept
             for i, (c, sign) in enumerate(combination):
                 last = len(self.chains[c]) - 1
-                at = 6 + i * CYTHON.ELEMENT_INTS
+                at = 6 + i * kernels.ELEMENT_INTS
                 whole[row, at : at + 8] = c, 0, last, sign, 1, self.points, 1, last // 2
                 real[row, 2 + 3 * i] = 0.7
         return whole, real
 
-    def search(self, kernels, nodes, cutoff, level, most=10**6, room=4096):
-        whole_out = np.zeros((room, CYTHON.NODE_INTS), np.int32)
-        real_out = np.zeros((room, CYTHON.NODE_REALS))
+    def search(self, nodes, cutoff, level, most=10**6, room=4096):
+        whole_out = np.zeros((room, kernels.NODE_INTS), np.int32)
+        real_out = np.zeros((room, kernels.NODE_REALS))
         found = np.full((room, nodes[0][0, 0]), -7, np.int64)
         counted = np.zeros(3, np.int64)
         done, n_open, n_found = kernels.search(
@@ -117,7 +115,7 @@ def test_no_support_below_the_cutoff_is_lost(weighted, interval):
             for support in sample.supports(size)
         }
         cutoff = np.quantile(list(objective.values()), 0.3)
-        *_, found, counted = sample.search(CYTHON, sample.roots(size), cutoff, cutoff)
+        *_, found, counted = sample.search(sample.roots(size), cutoff, cutoff)
         left = {tuple(sorted(row)) for row in found.tolist()}
         wanted = {support for support, value in objective.items() if value < cutoff}
         assert wanted <= left, seed
@@ -134,11 +132,11 @@ def test_open_nodes_and_supports_cover_what_is_left(most):
         sample, size = Sample(seed), 2
         values = [sample.objective(support, sample.t[0]) for support in sample.supports(size)]
         cutoff, level = np.quantile(values, 0.3), np.quantile(values, 0.05)
-        *_, whole_found, _ = sample.search(CYTHON, sample.roots(size), cutoff, cutoff)
+        *_, whole_found, _ = sample.search(sample.roots(size), cutoff, cutoff)
         nodes, parts = sample.roots(size), set()
         for step in itertools.count():
             own = cutoff if step > 3 else level
-            done, whole, real, found, _ = sample.search(CYTHON, nodes, cutoff, own, most)
+            done, whole, real, found, _ = sample.search(nodes, cutoff, own, most)
             parts |= {tuple(sorted(row)) for row in found.tolist()}
             assert (real[:, 0] < cutoff).all()
             nodes = (
@@ -149,39 +147,14 @@ def test_open_nodes_and_supports_cover_what_is_left(most):
         assert parts == {tuple(sorted(row)) for row in whole_found.tolist()}, seed
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("interval", [False, True])
-def test_backends_agree_to_the_last_bit(weighted, interval):
-    for seed in range(15):
-        sample = Sample(seed, weighted=weighted, interval=interval)
-        for size in (1, 2, 3):
-            nodes = sample.roots(size)
-            for level in (0.3, 0.5, 0.6):
-                one, other = (
-                    sample.search(kernels, nodes, 0.62, level, most=500)
-                    for kernels in (CYTHON, NUMBA)
-                )
-                assert one[0] == other[0], (seed, size, level)
-                for a, b in zip(one[1:], other[1:], strict=True):
-                    used_a, used_b = _used(a), _used(b)
-                    np.testing.assert_array_equal(used_a, used_b, err_msg=f"{seed} {size} {level}")
-
-
-def _used(array):
-    """Without what elements beyond the number of active items hold: it is not looked at."""
-    return array[:, :6] if array.shape[-1] == CYTHON.NODE_INTS else (
-        array[:, :2] if array.shape[-1] == CYTHON.NODE_REALS else array
-    )  # fmt: skip
-
-
 def test_bounds_are_below_every_score_of_a_node():
     """Of roots that are not divided: each bound against all supports and points in it."""
     for seed in range(20):
         sample, size = Sample(seed), 2
         whole, real = sample.roots(size)
-        _, whole, real, *_ = sample.search(CYTHON, (whole, real), 10.0, 0.0)
+        _, whole, real, *_ = sample.search((whole, real), 10.0, 0.0)
         for node, numbers in zip(whole, real, strict=True):
-            elements = [node[6 + i * CYTHON.ELEMENT_INTS :][:6] for i in range(size)]
+            elements = [node[6 + i * kernels.ELEMENT_INTS :][:6] for i in range(size)]
             ranges = [sample.chains[c][a : b + 1] for c, a, b, *_ in elements]
             values = (
                 sample.objective(support, sample.t[0], [1 - 2 * e[3] for e in elements])
@@ -190,15 +163,3 @@ def test_bounds_are_below_every_score_of_a_node():
             )
             least = min(values, default=math.inf)
             assert numbers[0] <= least + 1e-12, seed
-
-
-def test_constants_are_those_of_both_backends():
-    names = (
-        "MOST_ELEMENTS",
-        "MOST_ACTIVE",
-        "ELEMENT_INTS",
-        "NODE_INTS",
-        "NODE_REALS",
-    )
-    for name in names:
-        assert getattr(CYTHON, name) == getattr(NUMBA, name)

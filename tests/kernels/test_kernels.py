@@ -1,11 +1,13 @@
 """Every kernel against one naive NumPy (or mpmath) oracle."""
 
+import functools
 import math
 
 import mpmath
 import numpy as np
 import pytest
 
+from grids import for_each
 from riskslim._kernels import BACKENDS, integer, load, ranges, real
 from riskslim.data.panels import PANEL_ROWS, as_panels
 
@@ -54,12 +56,14 @@ class Rows:
         return (self.columns, self.coef + 0.5, self.panels, self.real_coef, 0.25)
 
 
+@functools.cache
 def exact_loss(margin):
     """log(1 + exp(-margin)) to fifty digits, rounded once."""
     with mpmath.workdps(50):
         return float(mpmath.log1p(mpmath.exp(-mpmath.mpf(margin))))
 
 
+@functools.cache
 def exact_slope(margin):
     with mpmath.workdps(50):
         return float(-1 / (1 + mpmath.exp(mpmath.mpf(margin))))
@@ -93,7 +97,7 @@ ADVERSARIAL = [
 ]
 
 
-@pytest.mark.parametrize("margin", ADVERSARIAL)
+@for_each(margin=ADVERSARIAL)
 def test_loss_of_one_score_is_accurate(margin):
     one, none = np.array([1], dtype=np.int8), np.empty(0)
     got = real.scores_loss(np.array([margin]), one, none, 1)
@@ -103,8 +107,7 @@ def test_loss_of_one_score_is_accurate(margin):
     assert real.scores_loss(np.array([-margin]), -one, none, 1) == got
 
 
-@pytest.mark.parametrize("n", [1, 31, 255, 256, 257, 700])
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 700.0])
+@for_each(n=[1, 31, 255, 256, 257, 700], scale=[1e-9, 1.0, 30.0, 700.0])
 def test_losses_that_share_a_logarithm_keep_their_accuracy(n, scale):
     rng = np.random.default_rng(n)
     labels = rng.choice(np.array([-1, 1], dtype=np.int8), n)
@@ -119,15 +122,14 @@ def test_losses_that_share_a_logarithm_keep_their_accuracy(n, scale):
         )
 
 
-@pytest.mark.parametrize("value", [np.nan, -np.inf])
-@pytest.mark.parametrize("weights", [np.empty(0), np.ones(300)])
+@for_each(value=[np.nan, -np.inf], weights=[np.empty(0), np.ones(300)])
 def test_scores_that_are_not_finite_are_not_hidden(value, weights):
     scores, labels = np.zeros(300), np.ones(300, dtype=np.int8)
     scores[137] = value
     assert not math.isfinite(real.scores_loss(scores, labels, weights, 1))
 
 
-@pytest.mark.parametrize("margin", ADVERSARIAL)
+@for_each(margin=ADVERSARIAL)
 def test_slope_of_one_score_is_accurate(margin):
     sums, errors = np.zeros((2, 1))
     nothing = np.empty((1, 0)), np.empty(0)
@@ -159,9 +161,8 @@ def test_tables_are_accurate():
 # ---- integer scores ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("weighted", [False, True])
 class TestInteger:
+    @for_each(n=SIZES, weighted=[False, True])
     def test_scores_and_positions(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
         out = np.empty(n, dtype=np.int32)
@@ -171,6 +172,7 @@ class TestInteger:
         integer.positions(rows.columns, rows.coef, rows.intercept, rows.labels, low, width, out, 1)
         np.testing.assert_array_equal(out, rows.scores - low + width * (rows.labels > 0))
 
+    @for_each(n=SIZES, weighted=[False, True])
     def test_histogram(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
         low, high = int(rows.scores.min()), int(rows.scores.max())
@@ -206,6 +208,7 @@ class TestInteger:
                 integer.count_given(far, rows.labels, low, np.zeros_like(counts), outside, 1)
                 assert outside[0] == n
 
+    @for_each(n=SIZES, weighted=[False, True])
     def test_gradient(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
         low, high = int(rows.scores.min()), int(rows.scores.max())
@@ -233,7 +236,7 @@ class TestInteger:
             assert total[j] + error[j] == pytest.approx(expected, abs=1e-14 * scale)
 
 
-@pytest.mark.parametrize("n", SIZES)
+@for_each(n=SIZES)
 def test_fixed_point_gradient(n):
     for largest in (5, 128):  # the largest products must not overflow
         rows = Rows(n, n, largest=largest, extreme=largest == 128)
@@ -347,20 +350,21 @@ def test_weighted_histogram_does_not_lose_small_weights():
 # ---- real-valued scores ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("d_integer", [0, 4])
-@pytest.mark.parametrize("d_real", [0, 3, 19])
+REAL_ROWS = {"n": SIZES, "weighted": [False, True], "d_integer": [0, 4], "d_real": [0, 3, 19]}
+
+
 class TestReal:
     def rows(self, n, weighted, d_integer, d_real):
         return Rows(n, n, weighted=weighted, d_integer=d_integer, d_real=d_real)
 
+    @for_each(**REAL_ROWS)
     def test_scores(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         out = np.empty(n)
         real.scores(*rows.real_arguments(), out, 1)
         np.testing.assert_allclose(out, rows.real_scores, rtol=1e-13, atol=1e-13)
 
+    @for_each(**REAL_ROWS)
     def test_loss(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         scores = np.empty(n)
@@ -370,6 +374,7 @@ class TestReal:
         assert got == pytest.approx(expected, rel=1e-14)
         assert real.scores_loss(scores, rows.labels, rows.weights, 1) == got
 
+    @for_each(**REAL_ROWS)
     def test_loss_and_gradient(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         scores = np.empty(n)
@@ -387,9 +392,10 @@ class TestReal:
             assert total[j] + error[j] == pytest.approx(expected, abs=1e-14 * scale)
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("slot", [[], [2], [-1, 0], [3, -3, 1, -2], [0, 1, 2, 3, -1, -2, -3, 0]])
+@for_each(
+    n=SIZES, weighted=[False, True],
+    slot=[[], [2], [-1, 0], [3, -3, 1, -2], [0, 1, 2, 3, -1, -2, -3, 0]],
+)  # fmt: skip
 def test_hessian(n, weighted, slot):
     rows = Rows(n, n, weighted=weighted)
     out = np.full((len(slot) + 1, len(slot) + 1), np.nan)
@@ -407,7 +413,7 @@ def test_hessian(n, weighted, slot):
         assert out[j, k] == pytest.approx(math.fsum(terms), abs=2e-14 * scale)
 
 
-@pytest.mark.parametrize("score", [0.0, 1e-9, -3.0, 36.0, -40.0, 700.0, -744.0, 1e5])
+@for_each(score=[0.0, 1e-9, -3.0, 36.0, -40.0, 700.0, -744.0, 1e5])
 def test_curvature_keeps_its_relative_accuracy(score):
     out, nothing = np.empty((1, 1)), np.empty((1, 0))
     real.hessian(
@@ -418,6 +424,24 @@ def test_curvature_keeps_its_relative_accuracy(score):
         e = mpmath.exp(-abs(mpmath.mpf(score)))
         expected = float(e / (1 + e) ** 2)
     assert out[0, 0] == pytest.approx(expected, rel=1e-15, abs=5e-324)
+
+
+@for_each(n=[1, 31, BLOCK, BLOCK + 1, 3 * BLOCK + 5], t=[0.05, 1.0, 7.0])
+def test_derivatives_by_the_scale(n, t):
+    """Of scores that are few, as where rows are counted, some with weights of both classes."""
+    rng = np.random.default_rng(n)
+    scores = rng.normal(scale=4.0, size=n)
+    positive, negative = rng.exponential(size=(2, n)) * (rng.random((2, n)) < 0.7)
+    margins = np.concatenate((scores, -scores))
+    weights, slopes = np.concatenate((positive, negative)), 1 / (1 + np.exp(t * margins))
+    terms = (
+        weights * naive_losses(t * margins),
+        -weights * margins * slopes,
+        weights * margins**2 * slopes * (1 - slopes),
+    )
+    found = real.scale_derivatives(scores, positive, negative, t)
+    for got, each in zip(found, terms, strict=True):
+        assert got == pytest.approx(math.fsum(each), abs=1e-13 * math.fsum(np.abs(each)))
 
 
 @pytest.mark.slow
@@ -446,9 +470,7 @@ def naive_ranges(rows, lower, upper, keep):
     return low, high
 
 
-@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
-@pytest.mark.parametrize("keep", [-1, 0, 1, 2, 5])
-@pytest.mark.parametrize("required", [False, True])
+@for_each(n=[1, 255, 256, 257, 700], keep=[-1, 0, 1, 2, 5], required=[False, True])
 def test_row_ranges(n, keep, required):
     rows = Rows(n, n + PANEL_ROWS)
     lower = np.array([-5.0, -1, 0, -3, 0, -2, -4])
@@ -537,6 +559,9 @@ def every_kernel(rows, n_threads):
     total, error = np.zeros((2, 8))
     value = real.loss_and_gradient(*arguments, *classes, total, error, n_threads)
     found["loss_and_gradient"] = value, total, error
+    found["scale_derivatives"] = real.scale_derivatives(
+        found["real scores"], *np.abs(np.sin([np.arange(n), np.arange(n) + 1.0])), 0.3
+    )
     found["hessian"] = np.empty((4, 4))
     slot = np.array([1, -2, 3])
     real.hessian(*arguments, rows.weights, slot, found["hessian"], n_threads)
@@ -603,7 +628,7 @@ def test_counts_are_added_to_what_is_there():
     np.testing.assert_array_equal(twice.sum(axis=0), 2 * once.sum(axis=0))
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, BLOCK + 1, 2 * CHUNK + 65])
+@for_each(n=[1, 31, 32, 33, BLOCK + 1, 2 * CHUNK + 65])
 def test_weighted_loss_of_given_scores(n):
     rng = np.random.default_rng(n)
     scores, labels = rng.integers(-40, 9, n).astype(np.int32), rng.choice([-1, 1], n)

@@ -9,9 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from riskslim._kernels import BACKENDS, load, nodes
-
-pytestmark = pytest.mark.usefixtures("backend")
+from riskslim._kernels import nodes
 
 CASES, PART = 400, 50
 SEEDS = [range(first, first + PART) for first in range(0, CASES, PART)]
@@ -138,8 +136,8 @@ def case(seed, *, twins=False, worth="one"):
 class Run:
     """Arrays that the kernel changes, for one node."""
 
-    def __init__(self, node, *, kernel=None, stop=False, cutoff=None, tolerance=TOLERANCE):
-        self.node, self.kernel = node, kernel or nodes
+    def __init__(self, node, *, stop=False, cutoff=None, tolerance=TOLERANCE):
+        self.node = node
         rows, p = node.rows, len(node.penalty)
         largest = np.abs(rows.columns).max(axis=0)
         fill = [
@@ -151,7 +149,7 @@ class Run:
             node.ends, node.min_size, node.max_size,
             node.cutoff if cutoff is None else cutoff, tolerance, np.empty(0),
         )  # fmt: skip
-        n_floats, n_indices = self.kernel.scratch_sizes(len(rows.positive), p)
+        n_floats, n_indices = nodes.scratch_sizes(len(rows.positive), p)
         # Nothing is read before it has been written.
         self.rest = (
             np.full(1, int(stop)), np.zeros(5), np.full(n_floats, np.nan),
@@ -164,12 +162,12 @@ class Run:
 
     def solve_root(self, iterations=200):
         own = (self.box, self.coef, self.worth, self.result)
-        return self.kernel.solve_root(*self.arguments, iterations, *own, *self.rest)
+        return nodes.solve_root(*self.arguments, iterations, *own, *self.rest)
 
     def expand(self, rule, iterations=25):
         own = (self.box, self.coef, self.worth, self.result)
         children = (self.child_box, self.child_coef, self.child_worth, self.child_result)
-        return self.kernel.expand(*self.arguments, iterations, rule, *own, *children, *self.rest)
+        return nodes.expand(*self.arguments, iterations, rule, *own, *children, *self.rest)
 
 
 def use(coef, box):
@@ -496,38 +494,6 @@ def test_calls_are_counted():
     assert seconds > 0
 
 
-# ---- backends ------------------------------------------------------------------------------
-
-
-@pytest.mark.numba
-@pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
-def test_backends_agree():
-    try:
-        kernels = [load(name)["nodes"] for name in BACKENDS]
-    except ImportError as error:
-        pytest.skip(str(error))
-    for seed, worth in itertools.product(range(100), WORTHS):
-        # Solved halfway, relaxations over t depend on rounding errors of their programs.
-        tolerance, equal = (1e-4, 1e-8) if worth == "one" else (1e-9, 1e-6)
-        node = case(seed, worth=worth)
-        runs = [Run(node, kernel=kernel, tolerance=tolerance) for kernel in kernels]
-        status = {run.solve_root() for run in runs}
-        assert len(status) == 1, seed
-        if status == {nodes.OPEN}:
-            assert len({run.expand(seed % RULES) for run in runs}) == 1, seed
-        one, other = runs
-        for name in ("box", "coef", "worth", "result", "child_box", "child_coef", "child_worth",
-                     "child_result"):  # fmt: skip
-            ours, theirs = getattr(one, name), getattr(other, name)
-            if name.endswith("result") and worth != "one":  # the budget may have many prices
-                ours, theirs = ours[..., :2], theirs[..., :2]
-            # Second derivatives are added in an order that suits either compiler.
-            np.testing.assert_allclose(
-                ours, theirs, rtol=0, atol=equal,
-                err_msg=f"{name}, seed {seed}, {worth}",
-            )  # fmt: skip
-
-
 # ---- nodes that are relaxed on a sample ------------------------------------------------------
 
 
@@ -537,7 +503,7 @@ def linearised(run, points, *, wanted=None, label=None, looks=0, rows=None):
     sums, stop = np.full((b, p + 2, 2), np.nan), np.array([-looks])
     wanted = np.ones(p, np.int64) if wanted is None else wanted
     begin, end = (0, len(run.arguments[3])) if rows is None else rows
-    ended = run.kernel.linearise(
+    ended = nodes.linearise(
         *run.arguments[:5], np.empty(0, np.int8) if label is None else label, points, wanted,
         begin, end, sums, stop, np.zeros(5),
     )  # fmt: skip
@@ -594,7 +560,7 @@ def test_sums_of_slopes_say_where_the_intercept_is_best(n, kind):
     points, sums = rng.normal(size=(2, p)) * 0.3, np.full((2, 3, 2), np.nan)
     labels = np.empty(0, np.int8) if label is None else label
     given = (*run.arguments[:5], labels, points)
-    assert run.kernel.slope_sums(*given, 0, n, sums, np.zeros(1, np.int64), np.zeros(5))
+    assert nodes.slope_sums(*given, 0, n, sums, np.zeros(1, np.int64), np.zeros(5))
     chance = 1 / (1 + np.exp(-points @ node.rows.columns.T))
     slopes = node.rows.negative * chance - node.rows.positive * (1 - chance)
     bends = (node.rows.negative + node.rows.positive) * chance * (1 - chance)
@@ -603,18 +569,18 @@ def test_sums_of_slopes_say_where_the_intercept_is_best(n, kind):
     np.testing.assert_allclose(weight * sums.sum(axis=2), expected, rtol=1e-12, atol=1e-15)
     for point, of_point in zip(points, sums.sum(axis=2), strict=True):
         moved, before = point.copy(), node.rows.derivatives(point)[0][0]
-        moved[0] += run.kernel.intercept_step(*of_point.tolist())
+        moved[0] += nodes.intercept_step(*of_point.tolist())
         assert abs(moved[0] - point[0]) <= 2.0
         if moved[0] != point[0]:
             share = 0.5 if n == 1 else 0.1
             assert abs(node.rows.derivatives(moved)[0][0]) < share * abs(before)
     parts = np.full((2, 2, 3, 2), np.nan)
     for part, (begin, end) in zip(parts, ((0, n // 2), (n // 2, n)), strict=True):
-        assert run.kernel.slope_sums(*given, begin, end, part, np.zeros(1, np.int64), np.zeros(5))
+        assert nodes.slope_sums(*given, begin, end, part, np.zeros(1, np.int64), np.zeros(5))
     np.testing.assert_allclose(parts.sum(axis=(0, 3)), sums.sum(axis=2), rtol=1e-12, atol=1e-12)
-    assert run.kernel.intercept_step(1.0, 0.0, 0.0) == 0.0
-    assert run.kernel.intercept_step(1.0, 1e-3, 0.0) == 0.0  # too far
-    assert not run.kernel.slope_sums(*given, 0, n, sums, np.ones(1, np.int64), np.zeros(5))
+    assert nodes.intercept_step(1.0, 0.0, 0.0) == 0.0
+    assert nodes.intercept_step(1.0, 1e-3, 0.0) == 0.0  # too far
+    assert not nodes.slope_sums(*given, 0, n, sums, np.ones(1, np.int64), np.zeros(5))
 
 
 def test_linearisation_stops_at_a_block():
@@ -636,7 +602,7 @@ def test_what_is_known_bounds_the_box(seeds, worth):
         known = linearised(run, point)[0][0]
         run.arguments = (*run.arguments[:-1], known)
         own = (run.box, run.coef, run.worth, run.result)
-        if run.kernel.settle(*run.arguments, *own, *run.rest) == nodes.PRUNED:
+        if nodes.settle(*run.arguments, *own, *run.rest) == nodes.PRUNED:
             assert not node.better.any(), seed
             continue
         assert node.within(run.box, run.worth)[node.better].all(), seed

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
-from riskslim._kernels import load
+from riskslim._kernels import tables as kernels
 from riskslim.engines.branch_and_bound.packed import (
     TableItems,
     distinct_values,
@@ -20,12 +20,6 @@ from riskslim.engines.branch_and_bound.packed import (
 from riskslim.engines.branch_and_bound.tables import most_sorted
 from small_problems import items_sample, mixed_sample
 
-BACKENDS = ("cython", pytest.param("numba", marks=pytest.mark.numba))
-
-
-def kernels_of(backend):
-    return load(backend)["tables"]
-
 
 def packed_items(X, y, weights):
     data = TrainingData(X, y, weights, feature_names=[f"x{j}" for j in range(X.shape[1])])
@@ -33,7 +27,7 @@ def packed_items(X, y, weights):
     return TableItems.of(loss, np.arange(X.shape[1]))
 
 
-def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
+def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
          price=1e-3, apart=None, stop=0, room=100_000, rates=(), settles=0,
          vectors=None):  # fmt: skip
     """All arguments of a scan, most of them by default."""
@@ -103,16 +97,15 @@ def convex_loss(X, y, weights, support, box):
     return found.fun
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["none", "counts", "classes", "real"])
 @pytest.mark.parametrize(
     ("n", "d", "n_wide"), [(3, 2, 0), (40, 9, 0), (300, 17, 0), (60, 6, 6), (200, 11, 4)]
 )
-def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d, n_wide):
+def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide):
     rng = np.random.default_rng([n, d])
     X, y, weights = mixed_sample(rng, n, d, kind, n_wide)
     packed = packed_items(X, y, weights)
-    _, found, counted = scan(kernels_of(backend), packed, sizes=(0, 3))
+    _, found, counted = scan(packed, sizes=(0, 3))
     everything = [s for k in range(4) for s in itertools.combinations(range(d), k)]
     assert sorted(found) == sorted(everything)
     assert counted[0] == len(everything)
@@ -125,10 +118,9 @@ def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d
         assert bound >= least - (1e-3 if kind == "real" else 1e-5), support
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["none", "counts", "real"])
 @pytest.mark.parametrize("n_wide", [0, 3])
-def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend, n_wide):
+def test_what_a_cutoff_excludes_is_excluded_rightly(kind, n_wide):
     """Every support with an integer vector below the cutoff is found."""
     for seed in range(12):
         rng = np.random.default_rng([seed, 5])
@@ -146,7 +138,7 @@ def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend, n_wide):
             best[support] = losses.min() + 1e-3 * len(support)
         ranked = sorted(best.values())
         for cutoff in (ranked[0], ranked[3] + 1e-9, ranked[20]):
-            _, found, _ = scan(kernels_of(backend), packed, cutoff=cutoff, box=2.0)
+            _, found, _ = scan(packed, cutoff=cutoff, box=2.0)
             assert {s for s, value in best.items() if value < cutoff - 1e-12} <= set(found)
             assert all(found[s] <= best[s] + 1e-12 for s in found)
 
@@ -154,31 +146,15 @@ def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend, n_wide):
 def test_ways_of_counting_agree():
     rng = np.random.default_rng(0)
     packed = packed_items(*items_sample(rng, 2100, 20, "counts"))
-    kernels = kernels_of("cython")
-    results = [scan(kernels, packed, sizes=(0, 4), cutoff=0.58, level=k) for k in range(4)]
+    results = [scan(packed, sizes=(0, 4), cutoff=0.58, level=k) for k in range(4)]
     assert results[0][0] > 0
     for other in results[1:]:
         assert other[1] == results[0][1]
         np.testing.assert_array_equal(other[2], results[0][2])
 
 
-@pytest.mark.numba
-def test_backends_agree_to_the_bit():
-    for seed in range(16):
-        rng = np.random.default_rng([seed, 21])
-        kind = ("none", "counts", "classes", "real")[seed % 4]
-        n, d = int(rng.integers(3, 400)), int(rng.integers(3, 18))
-        n_wide = min(seed // 4, n // 8)
-        packed = packed_items(*mixed_sample(rng, n, d, kind, n_wide))
-        for cutoff in (0.3, 0.5, 0.65, math.inf):
-            ours, theirs = (scan(kernels_of(b), packed, cutoff=cutoff) for b in ("cython", "numba"))
-            assert ours[:2] == theirs[:2]
-            np.testing.assert_array_equal(ours[2], theirs[2])
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("n_wide", [0, 1, 3, 7])
-def test_prefixes_sizes_and_items_that_are_apart(backend, n_wide):
+def test_prefixes_sizes_and_items_that_are_apart(n_wide):
     rng = np.random.default_rng(1)
     packed = packed_items(*mixed_sample(rng, 90, 7, "none", n_wide))
     apart = np.zeros((7, 7), np.uint8)
@@ -187,9 +163,7 @@ def test_prefixes_sizes_and_items_that_are_apart(backend, n_wide):
         ((), 0, (2, 4)), ((0,), 1, (1, 4)), ((0, 2), 4, (0, 2)), ((1, 4), 5, (3, 3)),
         ((1, 2, 3), 4, (0, 4)), ((), 2, (0, 1)),
     ):  # fmt: skip
-        _, found, _ = scan(
-            kernels_of(backend), packed, prefix=prefix, first=first, sizes=sizes, apart=apart
-        )
+        _, found, _ = scan(packed, prefix=prefix, first=first, sizes=sizes, apart=apart)
         expected = [
             (*prefix, *more)
             for k in range(5)
@@ -200,27 +174,23 @@ def test_prefixes_sizes_and_items_that_are_apart(backend, n_wide):
         assert sorted(found) == sorted(expected)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_scan_can_be_stopped_and_can_be_full(backend):
-    kernels = kernels_of(backend)
+def test_a_scan_can_be_stopped_and_can_be_full():
     packed = packed_items(*items_sample(np.random.default_rng(2), 50, 9, "none"))
-    assert scan(kernels, packed, stop=1)[0] == kernels.STOPPED
-    assert scan(kernels, packed, room=10)[0] == kernels.FULL
+    assert scan(packed, stop=1)[0] == kernels.STOPPED
+    assert scan(packed, room=10)[0] == kernels.FULL
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("n_wide", [0, 2])
-def test_a_scan_looks_at_its_flag_within_items(backend, n_wide):
-    kernels = kernels_of(backend)
+def test_a_scan_looks_at_its_flag_within_items(n_wide):
     rng = np.random.default_rng(3)
     packed = packed_items(*mixed_sample(rng, 40, 5, "none", n_wide))
     stop = np.array([-(2**40)])
-    _, every, _ = scan(kernels, packed, stop=stop)
+    _, every, _ = scan(packed, stop=stop)
     looks = int(stop[0]) + 2**40
     assert looks > 3 * len(every)  # more than one for each support
     for k in range(1, looks + 1, 7):
         stop = np.array([-k])
-        n, _, counted = scan(kernels, packed, stop=stop)
+        n, _, counted = scan(packed, stop=stop)
         assert (n, stop[0]) == (kernels.STOPPED, 1) or (n == len(every) and k > looks - 9)
         assert counted[3] <= len(every)
 
@@ -228,20 +198,19 @@ def test_a_scan_looks_at_its_flag_within_items(backend, n_wide):
 def test_a_scan_looks_at_its_flag_while_it_counts_and_sorts():
     """Between two items, too, where rows or items are many."""
     rng = np.random.default_rng(4)
-    kernels, looks = kernels_of("cython"), []
+    looks = []
     for n, d, prefix in ((50_000, 25, ()), (400_000, 25, ()), (50_000, 25, (0, 1))):
         X = rng.random((n, d)) < 0.5
         packed = packed_items(X.astype(float), np.where(X[:, 0], 1, -1), None)
         stop = np.array([-(2**40)])
         sizes = (len(prefix), len(prefix) + 2)
-        scan(kernels, packed, prefix=prefix, first=15, sizes=sizes, cutoff=0.0, stop=stop)
+        scan(packed, prefix=prefix, first=15, sizes=sizes, cutoff=0.0, stop=stop)
         looks.append(int(stop[0]) + 2**40)
     assert looks[1] > looks[0]
     assert looks[2] > looks[0] + 10
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_saturated_loss_is_below_the_exact_one(backend):
+def test_the_saturated_loss_is_below_the_exact_one():
     mpmath = pytest.importorskip("mpmath")
     rng = np.random.default_rng(3)
     with mpmath.workdps(50):
@@ -256,7 +225,7 @@ def test_the_saturated_loss_is_below_the_exact_one(backend):
             for p, m in zip(map(mpmath.mpf, positive), map(mpmath.mpf, negative), strict=True):
                 if p and m:
                     exact += p * mpmath.log1p(m / p) + m * mpmath.log1p(p / m)
-            ours = kernels_of(backend).saturated(positive, negative)
+            ours = kernels.saturated(positive, negative)
             assert ours <= exact
             assert ours >= exact * (1 - mpmath.mpf(10) ** -13)
 
@@ -271,9 +240,7 @@ def test_the_first_test_is_below_the_exact_loss():
             for k in range(5) for s in itertools.combinations(range(8), k)
         }  # fmt: skip
         cutoff = float(np.quantile(list(exact.values()), rng.random()))
-        _, _, counted = scan(
-            kernels_of("cython"), packed_items(X, y, None), sizes=(0, 4), cutoff=cutoff, price=0.0
-        )
+        _, _, counted = scan(packed_items(X, y, None), sizes=(0, 4), cutoff=cutoff, price=0.0)
         below = sum(value < cutoff - 1e-12 for value in exact.values())
         assert counted[1] >= counted[2] >= below
         assert counted[2] <= sum(value < cutoff + 1e-12 for value in exact.values())
@@ -379,9 +346,8 @@ def points_by_loss(X, y, weights, support, box, limits):
     return losses[order], points[kept][order]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("kind", ["none", "classes", "real"])
-def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind, backend):
+@pytest.mark.parametrize("kind", ["none", "counts", "classes", "real"])
+def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind):
     n_found = n_excluded = 0
     for seed in range(8):
         rng = np.random.default_rng([seed, len(kind)])
@@ -396,7 +362,7 @@ def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind, backend):
                 for settles in (0, 1):
                     vectors = np.zeros((10, 3), np.int64)
                     _, found, counted = scan(
-                        kernels_of(backend), packed, prefix=support, first=4, sizes=(2, 2), box=2.0,
+                        packed, prefix=support, first=4, sizes=(2, 2), box=2.0,
                         price=0.0, cutoff=cutoff, rates=limits, settles=settles, vectors=vectors,
                         room=10,
                     )  # fmt: skip
@@ -417,29 +383,3 @@ def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind, backend):
                         assert losses[place] == pytest.approx(best, rel=1e-12)
                     n_found += 1
     assert min(n_found, n_excluded) > 20
-
-
-@pytest.mark.numba
-def test_backends_agree_to_the_bit_under_limits():
-    n_found = 0
-    for seed in range(16):
-        rng = np.random.default_rng([seed, 22])
-        kind = ("none", "counts", "classes", "real")[seed % 4]
-        n, d = int(rng.integers(20, 300)), int(rng.integers(3, 8))
-        X, y, weights = mixed_sample(rng, n, d, kind, min(seed // 4, 2))
-        packed = packed_items(whole(X), y, weights)
-        limits = limits_of(rng, y, weights)
-        for cutoff in (0.5, 0.65, math.inf):
-            for settles in (0, 1):
-                ours, theirs = (
-                    (*scan(kernels_of(b), packed, cutoff=cutoff, rates=limits, settles=settles,
-                           vectors=vectors, room=200), vectors)
-                    for b in ("cython", "numba")
-                    for vectors in [np.full((200, 4), -1, np.int64)]
-                )  # fmt: skip
-                assert ours[:2] == theirs[:2]
-                np.testing.assert_array_equal(ours[2], theirs[2])
-                has_points = ours[3][:, 0] != np.iinfo(np.int64).min
-                np.testing.assert_array_equal(ours[3][has_points], theirs[3][has_points])
-                n_found += ours[0]
-    assert n_found > 100

@@ -146,12 +146,6 @@ def add_column_i32(s, x, c):
 
 
 @helper
-def add_column_f64(s, x, c):
-    for i in range(s.shape[0]):
-        s[i] += c * x[i]
-
-
-@helper
 def add_column_i8(s, x, c):
     for i in range(s.shape[0]):
         s[i] += c * np.float64(np.int32(x[i]))
@@ -386,6 +380,21 @@ def score_curvatures(out, s):
     for i in range(out.shape[0]):
         e = exp_nonpositive(-abs(s[i]))
         out[i] = e / ((1.0 + e) * (1.0 + e))
+
+
+@helper
+def class_losses(losses, slopes, curvatures, scores, positive, negative):
+    """Loss, d loss / d score and second derivative of each row, from one exponential."""
+    for i in range(scores.shape[0]):
+        size, above, below = abs(scores[i]), positive[i], negative[i]
+        e = exp_nonpositive(-size)
+        q = 1.0 / (1.0 + e)
+        wrong = below if scores[i] > 0.0 else above
+        right = above if scores[i] > 0.0 else below
+        slope_size = q * (wrong - right * e)
+        losses[i] = (wrong + right) * log1p(e) + wrong * size
+        slopes[i] = slope_size if scores[i] > 0.0 else -slope_size
+        curvatures[i] = (wrong + right) * (e * q * q)
 
 
 @helper

@@ -38,9 +38,6 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False
 _HELPER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 helper: Any = numba.njit(**_HELPER)
 inlined: Any = numba.njit(forceinline=True, **_HELPER)
-# Numba merges it into its caller before compilation. What calls many others and is called once
-# takes less time to compile like this: all that a function calls is optimised again with it.
-merged: Any = numba.njit(inline="always", **_OPTIONS)
 
 logger = logging.getLogger("riskslim.kernels")
 

@@ -97,7 +97,7 @@ def _group_rows(
     mask = np.uint64(slots.shape[0] - 1)
     while row < n and n_groups + _ROWS <= capacity:
         m = min(_ROWS, n - row)
-        _read_rows(plane, hashes, columns, panels, labels, places, row, row + m)
+        _read_rows(plane[:words], hashes, columns, panels, labels, places, row, row + m)
         for i in range(m):
             at = hashes[i] & mask
             while True:

@@ -752,7 +752,10 @@ def _coordinate_descent(
         coef, lower, upper, penalty, direction, feature_min, feature_max,
         min_size, max_size, size, exhaustive, value, loss, n_remembered,
     )  # fmt: skip
-    bounds = _Bounds(wanted, workspace[0], workspace[1], workspace[2], magnitude, slack)
+    # Sizes are those of the coefficients: scratch may be larger.
+    bounds = _Bounds(
+        wanted[: coef.shape[0]], workspace[0], workspace[1], workspace[2], magnitude, slack
+    )
     objective = _line_loss(rows, _open_line(rows, vector, np.int64(0)), 0.0, 0.0)
     objective += _penalty_without(vector, 0)
     n_moves, none = 0, np.int64(-1)
@@ -1435,7 +1438,9 @@ def _sequential_rounding(
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
         cells, block, lane, sums, reals, products, n_evaluations, stop,
     )  # fmt: skip
-    bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
+    bounds = _Bounds(
+        pending[: coef.shape[0]], workspace[0], workspace[1], workspace[2], magnitude, slack
+    )
     race = _Race(
         feature_min, feature_max, row_odds, negative, moved, chunk_sums,
         product, exponent, factor, digits, number, count, step_line, step_size,

@@ -217,3 +217,31 @@ def hessian(columns, coef, panels, real_coef, intercept, weights, slot, out, n_t
     add_chunks(sums, total)
     out[upper] = total.sum(axis=1)
     out.T[upper] = out[upper]
+
+
+@kernel(
+    *(read(float64), read(float64), read(float64), float64, write(float64, 2), write(float64, 2)),
+    write(float64),
+)
+def _scale_derivatives(scores, positive, negative, t, room, sums, lane):
+    for start in range(0, scores.shape[0], BLOCK):
+        stop = min(start + BLOCK, scores.shape[0])
+        m = stop - start
+        s, losses, slopes, curvatures = room[0, :m], room[1, :m], room[2, :m], room[3, :m]
+        for i in range(m):
+            s[i] = t * scores[start + i]
+        blocks.class_losses(
+            losses, slopes, curvatures, s, positive[start:stop], negative[start:stop]
+        )
+        blocks.add_to(sums, 0, blocks.total(losses, lane))
+        blocks.add_to(sums, 1, blocks.dot(slopes, scores[start:stop], lane))
+        for i in range(m):
+            s[i] = scores[start + i] * scores[start + i]
+        blocks.add_to(sums, 2, blocks.dot(curvatures, s, lane))
+
+
+def scale_derivatives(scores, positive, negative, t):
+    sums = np.zeros((3, 2))
+    scratch = np.empty((4, BLOCK)), sums, np.empty(blocks.LANES)
+    _scale_derivatives(scores, positive, negative, t, *scratch)
+    return tuple(sums.sum(axis=1).tolist())

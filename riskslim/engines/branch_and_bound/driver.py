@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_number, int_between
+from riskslim._kernels import require_all
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
@@ -136,6 +137,8 @@ def branch_and_bound(
     ValueError, TypeError
         Limits out of range; ``start`` not feasible; a list of scores is wanted where constraints
         say another thing at each of several scales.
+    KernelsUnavailableError
+        The compiled kernels are missing.
     RiskSLIMError
         A limit was reached before any vector was found that meets the constraints.
     CertificateError
@@ -218,6 +221,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
         cutoff: float = math.inf,
     ) -> None:
+        require_all()
         super().__init__(ENGINE, call)
         self.on_score = on_score
         self.accepts = accepts

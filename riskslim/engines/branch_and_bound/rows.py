@@ -43,7 +43,7 @@ FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
 FEW_ROWS = 64
 # So many rows are merged where no more than this share of the first of them is left: it takes as
 # long as some thirty passes over them, and with a sample a node takes few.
-MANY_ROWS = 4 * kernels.HESSIAN_ROWS
+MANY_ROWS = 2**17  # four times HESSIAN_ROWS of the kernel
 MOST_LEFT = 0.5
 # Many rows of equal weights are read by their labels, in two thirds of the time per row:
 # they are merged where a sample of them has as many pairs as it should if so few were distinct.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._kernels import are_complete
 from riskslim.engines.certify import certify
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
@@ -150,6 +151,8 @@ def lattice_cpa(
     meet all scores below the best one that meets the rates, and counts the rates of each, for half
     of the time that is left and 200,000 scores at most, and no longer than its pace gives hope;
     then the solver's search starts from that bound and that score.
+    Without compiled kernels (docs/kernels.md) the search starts from the paper's initialization
+    procedure, as with ``native_root=False``, and constraints on rates are left to the solver alone.
     A list of scales is searched one after the other. Each search starts from the best score so far,
     ends where its bound reaches that score's objective, and has its share of the time that is left.
     A second Ctrl-C raises KeyboardInterrupt at once.
@@ -255,7 +258,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         engine = self._engine()  # fails here, before any work, without the solver
         # Refuses here what the surrogate would refuse later.
         accuracy_of(self.problem, SOLVER_NAMES[self.solver])
-        if self.problem.rates:
+        if self.problem.rates and are_complete():  # else the tree of outcomes does it all
             self.relaxation = self._without_rates()
             if self.relaxation.infeasibility is not None:
                 return self.infeasible(self.relaxation.infeasibility)
@@ -377,7 +380,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         """The initialization procedure, or its result without CPA if it is switched off."""
         settings = self.settings
         start = self._feasible_start()
-        if settings.initialization and settings.native_root:
+        if settings.initialization and settings.native_root and are_complete():
             return self._initialize_by_root(start[0])
         # The paper's procedure solves RiskSlimLP on CPLEX.
         if settings.initialization and self.solver == "cplex":

@@ -20,8 +20,8 @@ class LatticeCPASettings:
     native_root : bool, default True
         Do so by the root of :func:`~riskslim.branch_and_bound`: Newton's method on the relaxation
         of the loss, rounding, descent, and ranges of coefficients that shrink to what can be better
-        than the result. Otherwise by the paper's initialization procedure: standard CPA on the
-        relaxation, rounding and polishing of its iterates.
+        than the result. Otherwise, and without compiled kernels, by the paper's initialization
+        procedure: standard CPA on the relaxation, rounding and polishing of its iterates.
     probing : bool, default True
         Let that root be relaxed with every feature used either way, and not used, and with the
         ends of its range, to shrink the ranges further.

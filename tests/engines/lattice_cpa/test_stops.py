@@ -10,7 +10,6 @@ import pytest
 
 from problems import make_problem
 from riskslim import LatticeCPASettings, RiskScoreProblem, Status, at_most, lattice_cpa
-from riskslim._kernels import load
 from riskslim.engines import runs
 from riskslim.engines.lattice_cpa import driver
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
@@ -130,9 +129,8 @@ def test_tightening_that_is_stopped_changes_nothing(monkeypatch):
     assert loss.max_size == 2
 
 
-@pytest.mark.parametrize("backend", ["cython", "numba"])
-def test_rounding_looks_at_the_flag(problem, monkeypatch, backend):
-    monkeypatch.setattr(descent, "kernels", load(backend)["heuristics"])
+@pytest.mark.usefixtures("backend")
+def test_rounding_looks_at_the_flag(problem):
     point = np.linspace(-0.9, 0.8, problem.n_features + 1)
     whole = sequential_rounding(problem, point)
     assert whole.coefficients is not None
