@@ -433,11 +433,11 @@ def test_derivatives_by_the_scale(n, t):
     scores = rng.normal(scale=4.0, size=n)
     positive, negative = rng.exponential(size=(2, n)) * (rng.random((2, n)) < 0.7)
     margins = np.concatenate((scores, -scores))
-    weights, slopes = np.concatenate((positive, negative)), 1 / (1 + np.exp(t * margins))
+    weights, e = np.concatenate((positive, negative)), np.exp(-np.abs(t * margins))
     terms = (
         weights * naive_losses(t * margins),
-        -weights * margins * slopes,
-        weights * margins**2 * slopes * (1 - slopes),
+        -weights * margins * np.where(margins > 0, e, 1) / (1 + e),
+        weights * margins**2 * e / (1 + e) ** 2,
     )
     found = real.scale_derivatives(scores, positive, negative, t)
     for got, each in zip(found, terms, strict=True):
