@@ -239,7 +239,7 @@ def test_what_a_score_does_needs_no_kernels(tmp_path):
         ("show", str(path)),
         ("predict", str(path), str(table)),
         ("report", str(path), str(table), "--outcome", "y", "-o", str(tmp_path / "report.html")),
-        ("export", str(path), "sql"),
+        ("export", str(path), "--format", "sql"),
     ):
         done = run_without({"numba"}, MAIN, *command, **none)
         assert done.returncode == 0, (command, done.stderr)

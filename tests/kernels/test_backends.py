@@ -147,7 +147,7 @@ def test_backends_give_the_same_certificates(results):
 def test_numba_steps_in_for_missing_extensions(results):
     (backend, reason, _, found), messages = fit(WITHOUT_EXTENSIONS + FIT, None)
     assert backend == "numba"
-    assert "No module named 'riskslim._kernels.additive'" in reason
+    assert "No module named 'riskslim._kernels.distinct'" in reason
     assert messages.count("using numba") == 1
     assert len(messages.splitlines()) == 1
     assert found == results
@@ -309,11 +309,9 @@ def test_without_a_folder_for_the_cache_there_is_one_warning():
 PREPARED = """
 import logging, time
 logging.basicConfig(level=logging.INFO)
-from riskslim import (
-    CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound,
-)
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, lattice_cpa
 from riskslim._kernels.numba_backend import compiled
-from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.lattice_cpa import driver
 
 class Slow:
     name, overloads, began = "slow", None, []
@@ -328,14 +326,14 @@ compiled._kernels.append(Slow())
 data = TrainingData({"a": [0, 1, 0, 1]}, [0, 1, 1, 0])
 loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1))
 
-class Run(driver.BranchAndBoundRun):
+class Run(driver.LatticeCPARun):
     def solve(self):
         assert Slow.overloads
         print(self.began >= Slow.overloads, flush=True)
         raise SystemExit
 
-driver.BranchAndBoundRun = Run
-branch_and_bound(RiskScoreProblem(loss, loss.given_coefficients), time_limit=1.0)
+driver.LatticeCPARun = Run
+lattice_cpa(RiskScoreProblem(loss, loss.given_coefficients), time_limit=1.0)
 """
 
 

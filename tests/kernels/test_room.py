@@ -146,7 +146,8 @@ def of_heuristics():
         [(mixed(1, 700), False), (mixed(2, 700), True), (items(3, 900, 8), False)]
     ):
         rng = np.random.default_rng(seed)
-        problem = problem_of(X, weights=rng.uniform(0.5, 2, len(X)) if weighted else None)
+        weights = rng.uniform(0.5, 2, len(X)) if weighted else None
+        problem = problem_of(X, weights=weights, scale=6.0)
         point = np.clip(rng.normal(size=X.shape[1] + 1), problem.lower, problem.upper)
         point[1:][np.argsort(-np.abs(point[1:]))[3:]] = 0.0
         rounded = sequential_rounding(problem, point)
@@ -154,7 +155,7 @@ def of_heuristics():
         for swaps in (False, True):
             polished = discrete_coordinate_descent(problem, rounded.coefficients, swaps=swaps)
             yield polished.coefficients.tolist(), polished.objective
-        yield [vector.tolist() for vector in MixedSearch.of(problem).run(effort=1)]
+        yield [vector.tolist() for vector in MixedSearch.of(problem).run(effort=2)]
         yield problem.loss.bounds(), problem.loss.score_range
         yield problem_of(X[:, 1:2].repeat(2, axis=1), compress=True).loss.n_rows
 
@@ -166,7 +167,7 @@ def of_searches():
         (items(4, 40, 11), always, {}, {"n_solutions": 30}),
         (items(5, 300, 11), always, {}, {"n_solutions": 30}),
         (items(6, 300, 9), never, {"scale": (0.5, 4)}, {}),
-        (mixed(7, 200), never, {}, {}),
+        (mixed(7, 200), never, {"scale": 6.0}, {}),
         (items(6, 300, 9), never | {"cutoffs": "never", "sample_rows": 20}, {}, {}),
         (cut_offs(8, 250, 2, 20), {"cutoffs": "always"}, {"max_size": 2}, {}),
         (
