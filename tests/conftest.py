@@ -121,12 +121,9 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
 
     With numba's kernels those of Cython alone are missing, as without a compiler.
     """
-    try:
-        modules = _kernels.load(request.param)
-    except ImportError as error:
-        if request.param == _kernels.CHOICE.backend:
-            raise
-        pytest.skip(f"no {request.param} kernels: {error}")
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    modules = _kernels.load(request.param)
     with pytest.MonkeyPatch.context() as patch:
         put_in_use(patch, modules, request.module)
         yield request.param

@@ -14,7 +14,7 @@ import pytest
 
 from hidden import run_without
 from paths import ROOT
-from riskslim import _kernels, config, show_config
+from riskslim import config, show_config
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,9 +42,6 @@ SCORE = (
     "score = RiskScore.from_solution(branch_and_bound(stated()), data)\n"
 )
 MAIN = "from riskslim.__main__ import main; main()"
-needs_extensions = pytest.mark.skipif(
-    _kernels.CHOICE.backend != "cython", reason="the extensions are not built"
-)
 
 
 def output(hidden: set[str], code: str) -> str:
@@ -64,7 +61,6 @@ WITHOUT_CPLEX = (
 )
 
 
-@needs_extensions
 def test_scores_are_the_same_without_solver_and_just_in_time_compiler():
     code = f"""{STATED}
 from riskslim import RiskScore, RiskSLIMClassifier
@@ -83,7 +79,6 @@ print(show_config("dict")["kernels"]["backend"])
     assert [one["status"] for one in certificates] == ["optimal"] * 3
 
 
-@needs_extensions
 def test_the_command_line_without_solver_and_just_in_time_compiler(tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.integers(20, 90, (80, 3))

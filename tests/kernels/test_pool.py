@@ -13,7 +13,6 @@ import pytest
 
 from paths import PACKAGE
 from riskslim import CoefficientSet, LogisticLoss, TrainingData, show_config
-from riskslim._kernels import CHOICE
 
 N_ROWS = 100_000
 
@@ -144,7 +143,6 @@ def test_many_callers_have_their_results():
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
-@pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
 @pytest.mark.skipif(show_config("dict")["kernels"]["threads"] != "yes", reason="there are none")
 def test_waiting_threads_sleep_and_take_no_signals():
     assert run(SET_UP + WAITS) == 0
@@ -152,7 +150,6 @@ def test_waiting_threads_sleep_and_take_no_signals():
 
 @pytest.mark.faults
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
-@pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_results_where_threads_cannot_be_started(n_threads):
     """No thread at all, or one that there was before, does what all were to do."""

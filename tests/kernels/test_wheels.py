@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from paths import ROOT
-from riskslim._kernels import CHOICE
 
 _PATH = ROOT / ".ci" / "check_wheel.py"
 if not _PATH.is_file():
@@ -142,7 +141,6 @@ def test_instructions_of_a_wheel(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="not x86-64")
-@pytest.mark.skipif(CHOICE.backend != "cython", reason="the extensions are not built")
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_instructions_of_the_kernels_at_hand(kernel):
     path = Path(import_module(f"riskslim._kernels.{kernel}").__file__)
