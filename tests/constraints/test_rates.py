@@ -84,7 +84,10 @@ def no_trees(monkeypatch):
 @pytest.mark.usefixtures("no_lists")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("real", [False, True])
-def test_the_enumerated_optimum_is_found(solver, real):
+@pytest.mark.parametrize("has_kernels", [True, False])
+def test_the_enumerated_optimum_is_found(solver, real, has_kernels, monkeypatch):
+    """With the search without rates, and without it, as in a build without compiled kernels."""
+    monkeypatch.setattr(driver, "are_complete", lambda: has_kernels)
     statuses = []
     for seed in range(40):
         small = draw(seed, real=real)

@@ -9,11 +9,27 @@ import subprocess
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import riskslim
 from paths import PACKAGE, TESTS
-from riskslim import _kernels, show_config
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    RiskSLIMClassifier,
+    TrainingData,
+    _kernels,
+    branch_and_bound,
+    discrete_coordinate_descent,
+    lattice_cpa,
+    show_config,
+)
+from riskslim import backend as backend_module
+from riskslim.engines.choice import choose_engine, choose_scales
+from riskslim.exceptions import KernelsUnavailableError
+from riskslim.heuristics.supports import search_supports
 
 FIT = """
 import json, sys
@@ -125,6 +141,16 @@ def fit(code: str, kernels: str | None) -> tuple[list, str]:
     return json.loads(done.stdout), done.stderr
 
 
+def problem_of(n, *, scale=1, **options):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (n, 4))
+    y = rng.random(n) < 1 / (1 + np.exp(1 - X @ [1.5, 1.0, -1.0, 0.0]))
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    loss = LogisticLoss(data, coefficients, scale=scale, **options)
+    return RiskScoreProblem(loss, coefficients, max_size=2, scale=scale)
+
+
 @pytest.fixture(scope="module")
 def results() -> list:
     """Certificates of the default backend, without numba."""
@@ -149,6 +175,66 @@ def test_numba_steps_in_for_missing_extensions(results):
     assert messages.count("using numba") == 1
     assert len(messages.splitlines()) == 1
     assert found == results
+
+
+@pytest.fixture
+def incomplete(use_kernels):
+    """Kernels as numba has them, but compiled: those of Cython alone are missing."""
+    missing = _kernels._none("they were not compiled")[1]
+    there = _kernels.load("cython")
+    use_kernels({name: there[name] for name in _kernels.BOTH} | {
+        name: missing[name] for name in _kernels.CYTHON_ALONE
+    })  # fmt: skip
+
+
+@pytest.mark.usefixtures("incomplete")
+def test_engine_and_scale_without_all_kernels():
+    assert not _kernels.are_complete()
+    problem = problem_of(300)
+    choice = choose_engine(problem)
+    assert choice.name == "lattice_cpa"
+    assert choice.reason.startswith("since branch_and_bound needs the compiled kernels, which are")
+    assert choose_engine(problem, "branch_and_bound").name == "branch_and_bound"
+    assert choose_scales("auto").describe() == choose_scales(1).describe()
+    assert not choose_scales("auto", "branch_and_bound").is_single
+    assert choose_scales([1, 2]).values == (1.0, 2.0)
+
+
+@pytest.mark.usefixtures("incomplete")
+def test_what_works_without_all_kernels():
+    complete = problem_of(6000)
+    found = lattice_cpa(complete, time_limit=600.0).certificate
+    assert found.is_optimal
+    for options in ({}, {"compress": False}, {"scale": (0.5, 8)}):
+        problem = problem_of(6000, **options)
+        assert problem.loss.bits is None  # cells are not counted
+        polished = discrete_coordinate_descent(problem, [0] * 5)
+        assert polished.objective == pytest.approx(problem.objective(polished.coefficients))
+        if not options:
+            assert found.objective <= polished.objective
+    X = np.column_stack([problem.loss.data.column(j) for j in range(4)])
+    model = RiskSLIMClassifier(max_size=2, l0_penalty=1e-6, time_limit=600.0)
+    model.fit(X, problem.loss.data.labels)
+    assert model.certificate_.objective == pytest.approx(found.objective)
+    assert model.certificate_.engine.startswith("lattice_cpa")
+    assert model.risk_score_.scale == 1
+
+
+@pytest.mark.usefixtures("incomplete")
+def test_what_needs_all_kernels_says_so():
+    problem = problem_of(300)
+    X, y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), np.array([0, 1, 1, 0])
+    for call in (
+        lambda: branch_and_bound(problem),
+        lambda: list(search_supports(problem)),
+        lambda: backend_module.support_table(np.array([0]), X, y),
+        lambda: backend_module.joint_counts(np.array([0, 1, 1]), X, y),
+        lambda: RiskSLIMClassifier(engine="branch_and_bound").fit(X, y),
+        lambda: _kernels.require_all(),
+    ):
+        with pytest.raises(KernelsUnavailableError, match="they were not compiled"):
+            call()
+    assert not hasattr(_kernels.nodes, "__path__")  # whoever looks at modules may do so
 
 
 @pytest.mark.numba
