@@ -149,7 +149,7 @@ def crossed_by(name: str) -> list[Function]:
 def python_lines(text: str) -> int:
     """Lines of Python that hold code: no docstrings, comments and blank lines."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    left_out: set[int] = set()
+    left_out = {k for k, line in enumerate(text.splitlines(), 1) if not line.strip()}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             left_out |= _lines(node.body[0].lineno, node.body[0].end_lineno)

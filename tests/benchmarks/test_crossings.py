@@ -75,14 +75,14 @@ C = "/* a comment\n   of two lines */\nint a; // one\n\n// another\n/* before */
 
 
 def test_lines_of_code(tmp_path):
-    assert crossings.python_lines(PYTHON) == 7
+    assert crossings.python_lines(PYTHON) == 6
     assert crossings.cython_lines(CYTHON) == 3
     assert crossings.c_lines(C) == 2
     (tmp_path / "inner").mkdir()
     for name, text in {"a.py": PYTHON, "inner/b.pyx": CYTHON, "inner/c.h": C, "d.md": C}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     found = {path.name: lines for path, lines in crossings.lines_of_code(tmp_path)}
-    assert found == {"a.py": 7, "b.pyx": 3, "c.h": 2}
+    assert found == {"a.py": 6, "b.pyx": 3, "c.h": 2}
 
 
 def test_tables(tmp_path, monkeypatch, capsys):
@@ -95,4 +95,4 @@ def test_tables(tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "| `RiskSLIMClassifier(max_size=3).fit(frame, y)` | 3 | 2 |\n" in shown
     assert "| `riskslim fit --items --report` | 3 | 2 |\n" in shown
-    assert "| Python | 8 |\n| of these in `_kernels` | 1 |\n| Cython and C | 2 |\n" in shown
+    assert "| Python | 7 |\n| of these in `_kernels` | 1 |\n| Cython and C | 2 |\n" in shown
