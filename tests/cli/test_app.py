@@ -928,7 +928,7 @@ def test_without_the_extra(package, tmp_path):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert err == (
-        f"Error: the command line needs the package {package}, which is not installed: "
+        f"Error: the command line needs {package}, which is not installed: "
         '`pip install ".[cli]"` (the dot stands for riskslim\'s source folder or wheel file)\n'
     )
 
