@@ -10,9 +10,9 @@ exchanged, one in each trial: half of the places in engines and kernels. Each tr
 the checkout, compiles the kernels that are concerned, and runs the tests of the module's folder and
 the engines' contract up to the first failure. A failure counts if the test fails again and passes
 on the copy that is whole; a test that runs on and on counts as caught. FOLDER/NAME.csv has a row
-for each place, written when its trial ends: an interrupted command goes on where it was. What is
-known of a place is written to FOLDER/remarks.csv by hand; FOLDER/report.md has the tables of all
-runs.
+for each place, written when its trial ends: an interrupted command goes on where it was, and one
+with a larger limit (--seconds) tries those again that reached the smaller one. What is known of a
+place is written to FOLDER/remarks.csv by hand; FOLDER/report.md has the tables of all runs.
 
 With ``--places-from`` the places are those of another run: they are found again by their line and
 what is done to it, wherever it stands in the same file, and the command names those that are gone.
@@ -28,11 +28,11 @@ from pathlib import Path
 
 from benchmarks.mutations.places import Place, draw, find, places_of
 from benchmarks.mutations.table import report
-from benchmarks.mutations.trials import CONTRACT, MARKERS, Limits, Trials
-from benchmarks.records import append_row, read_rows
+from benchmarks.mutations.trials import CONTRACT, MARKERS, Limits, Result, Trials
+from benchmarks.records import Row, append_row, read_rows
 
 KEY = ("file", "line", "operator", "occurrence")
-FIELDS = ("number", "kind", *KEY, "caught", "by", "n_tests", "seconds")
+FIELDS = ("number", "kind", *KEY, "caught", "by", "n_tests", "seconds", "within")
 REMARKS = ("number", "remark")
 GONE = "gone"
 
@@ -86,7 +86,7 @@ def chosen(options: argparse.Namespace) -> dict[int, Place | None]:
         drawn = draw(places, options.places, options.seed)
         found: dict[int, Place | None] = dict(enumerate(drawn, 1))
     else:
-        found = find(places, read_rows(options.places_from, FIELDS))
+        found = find(places, results(options.places_from))
     if options.only is None:
         return found
     return {number: found[number] for number in map(int, options.only.split(","))}
@@ -104,26 +104,40 @@ def run(options: argparse.Namespace, places: dict[int, Place | None], work: Path
         For copies.
     """
     path = options.folder / f"{options.name}.csv"
-    done = {int(row["number"]) for row in read_rows(path, FIELDS)}
+    done = {
+        number
+        for number, row in results(path).items()
+        if row["caught"] != "limit" or float(row["within"]) >= options.seconds
+    }
     limits = Limits(options.test_seconds, options.seconds)
     trials = Trials(options.checkout, work, options.contract, options.markers, limits)
     for number, place in places.items():
         if number in done:
             continue
         if place is None:
-            row = _asked(options.places_from, number) | {
-                "caught": GONE, "by": "", "n_tests": 0, "seconds": 0.0,
-            }  # fmt: skip
+            asked, result = results(options.places_from)[number], Result(GONE)
+            known: dict[str, object] = {name: asked[name] for name in ("kind", *KEY)}
         else:
             result = trials.run(place)
-            row = {"number": number, "kind": place.kind, **place.key._asdict(), **vars(result)}
+            known = {"kind": place.kind, **place.key._asdict()}
+        row = {"number": number, **known, **vars(result), "within": options.seconds}
         append_row(path, FIELDS, row)
         sys.stdout.write(f"{number}: {row['caught']} {row['by']} ({row['seconds']} s)\n")
         sys.stdout.flush()
 
 
-def _asked(path: Path, number: int) -> dict[str, object]:
-    return next(dict(row) for row in read_rows(path, FIELDS) if int(row["number"]) == number)
+def results(path: Path) -> dict[int, Row]:
+    """Rows of a run by number, the latest one of each.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict
+    """
+    return {int(row["number"]): row for row in read_rows(path, FIELDS)}
 
 
 def write_report(folder: Path) -> None:
@@ -137,7 +151,7 @@ def write_report(folder: Path) -> None:
     remarks = {int(row["number"]): row["remark"] for row in read_rows(remarks_file, REMARKS)}
     names = {path.stem for path in folder.glob("*.csv")} - {"remarks"}
     runs = {
-        name: read_rows(folder / f"{name}.csv", FIELDS)
+        name: results(folder / f"{name}.csv")
         for name in sorted(names, key=lambda name: (name != "before", name))
     }
     (folder / "report.md").write_text(report(runs, remarks), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,15 +136,15 @@ def _draw(places: list[Place], number: int, seed: str) -> list[Place]:
     return drawn
 
 
-def find(places: Iterable[Place], rows: Sequence[Row]) -> dict[int, Place | None]:
+def find(places: Iterable[Place], rows: Mapping[int, Row]) -> dict[int, Place | None]:
     """Find places again that rows of results name.
 
     Parameters
     ----------
     places : iterable of Place
         Of another checkout.
-    rows : sequence of mappings
-        With ``number`` and the fields of a key.
+    rows : mapping
+        By number, with the fields of a key.
 
     Returns
     -------
@@ -153,8 +153,6 @@ def find(places: Iterable[Place], rows: Sequence[Row]) -> dict[int, Place | None
     """
     known = {place.key: place for place in places}
     return {
-        int(row["number"]): known.get(
-            Key(row["file"], row["line"], row["operator"], int(row["occurrence"]))
-        )
-        for row in rows
+        number: known.get(Key(row["file"], row["line"], row["operator"], int(row["occurrence"])))
+        for number, row in rows.items()
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from benchmarks.mutations.places import SHARES, room_of
 from benchmarks.records import Row
@@ -12,12 +12,12 @@ __all__ = ["CAUGHT", "MISSED", "report", "share"]
 CAUGHT, MISSED = ("yes", "timeout"), ("no", "limit")
 
 
-def share(rows: Sequence[Row]) -> str:
+def share(rows: Iterable[Row]) -> str:
     """Number of places that were caught, of those that could be broken.
 
     Parameters
     ----------
-    rows : sequence of mappings
+    rows : iterable of mappings
 
     Returns
     -------
@@ -30,13 +30,13 @@ def share(rows: Sequence[Row]) -> str:
     return f"{caught} of {len(judged)}{percent}"
 
 
-def report(runs: Mapping[str, Sequence[Row]], remarks: Mapping[int, str]) -> str:
+def report(runs: Mapping[str, Mapping[int, Row]], remarks: Mapping[int, str]) -> str:
     """Write the tables.
 
     Parameters
     ----------
     runs : mapping
-        Rows by name of the run, such as "before" and "after".
+        Rows by number, by name of the run, such as "before" and "after".
     remarks : mapping
         What is to be said of a place, by its number.
 
@@ -48,21 +48,19 @@ def report(runs: Mapping[str, Sequence[Row]], remarks: Mapping[int, str]) -> str
     lines = [f"| caught | {' | '.join(runs)} |", f"|---|{'---|' * len(runs)}"]
     for part in (*SHARES, "all"):
         shares = [
-            share([row for row in rows if part in ("all", room_of(row["file"]))])
+            share(row for row in rows.values() if part in ("all", room_of(row["file"])))
             for rows in runs.values()
         ]
         lines.append(f"| {part} | {' | '.join(shares)} |")
-    spent = [f"{sum(float(row['seconds']) for row in rows) / 60:.0f}" for rows in runs.values()]
-    lines += [f"| CPU minutes | {' | '.join(spent)} |", ""]
+    seconds = [sum(float(row["seconds"]) for row in rows.values()) for rows in runs.values()]
+    lines += [f"| CPU minutes | {' | '.join(f'{one / 60:.0f}' for one in seconds)} |", ""]
     lines += [
         f"| | place | broken | {' | '.join(runs)} | remark |",
         f"|---|---|---|{'---|' * len(runs)}---|",
     ]
-    found = {name: {int(row["number"]): row for row in rows} for name, rows in runs.items()}
-    numbers = {number for rows in found.values() for number in rows}
-    for number in sorted(numbers):
-        row = next(rows[number] for rows in found.values() if number in rows)
-        outcomes = [_outcome(rows.get(number)) for rows in found.values()]
+    for number in sorted({number for rows in runs.values() for number in rows}):
+        row = next(rows[number] for rows in runs.values() if number in rows)
+        outcomes = [_outcome(rows.get(number)) for rows in runs.values()]
         cells = [
             str(number),
             f"{row['file'].removeprefix('riskslim/')}: {_code(row['line'])}",
@@ -83,4 +81,7 @@ def _outcome(row: Row | None) -> str:
         return ""
     test = row["by"].removeprefix("tests/").replace("|", "\\|")
     by = f": {test}" if row["caught"] in CAUGHT else ""
-    return f"{row['caught']}{by} ({float(row['seconds']):.0f} s)"
+    caught = (
+        f"no, within {float(row['within']):.0f} s" if row["caught"] == "limit" else row["caught"]
+    )
+    return f"{caught}{by} ({float(row['seconds']):.0f} s)"

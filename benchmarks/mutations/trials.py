@@ -62,7 +62,7 @@ class Limits:
     """
 
     test: float = 120.0
-    whole: float = 900.0
+    whole: float = 400.0
     silent: float = 1200.0
 
 
@@ -297,12 +297,14 @@ class Trials:
     def _wait(self, process: subprocess.Popen[bytes], events: Path) -> bool:
         """Wait for an end; true if it had to be made, as nothing happened any more."""
         is_silent = False
-        while process.poll() is None and not is_silent:
-            time.sleep(0.5)
-            is_silent = time.time() - events.stat().st_mtime > self.limits.silent
-        with contextlib.suppress(ProcessLookupError):  # what tests have left, too
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        try:
+            while process.poll() is None and not is_silent:
+                time.sleep(0.5)
+                is_silent = time.time() - events.stat().st_mtime > self.limits.silent
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # what tests have left, too
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         return is_silent
 
     @staticmethod

@@ -255,10 +255,10 @@ def test_places_are_found_again(checkout):
     path = checkout / "riskslim" / "loss" / "form.py"
     moved = FORM.replace("def first", "def other(x):\n    return x + 1\n\n\ndef first", 1)
     path.write_text(moved.replace("x != 0.5", "x != 0.6"))
-    rows = [
-        {"number": str(number), **{key: str(value) for key, value in one.key._asdict().items()}}
+    rows = {
+        number: {key: str(value) for key, value in one.key._asdict().items()}
         for number, one in enumerate(before)
-    ]
+    }
     found = find(places_of(checkout), rows)
     gone = [before[number].key.line for number, place in found.items() if place is None]
     assert set(gone) == {"while x > 0 and x != 0.5:"}
@@ -297,7 +297,10 @@ def test_extensions_of_a_header():
     assert users_of(kernels / "panels.h") == ["distinct", "heuristics", "integer", "ranges", "real"]
 
 
-def test_a_run(checkout, tmp_path, capsys):
+def test_a_run(checkout, tmp_path, monkeypatch, capsys):
+    # Of pytest's plugins the one that is asked for: all others take a second in each trial.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist")
     places = places_of(checkout)
     lines = [one.broken(FORM) for one in places]
     wanted = {
@@ -327,9 +330,19 @@ def test_a_run(checkout, tmp_path, capsys):
     assert {int(row["number"]): (row["caught"], row["by"]) for row in rows} == numbers
     assert "| all | 2 of 3 (67%) |" in (folder / "report.md").read_text()
     assert (checkout / "riskslim" / "loss" / "form.py").read_text() == FORM
+    # What reached a limit is tried again with a larger one; what is gone is named.
+    again = folder / "again.csv"
+    number = next(number for number, (caught, _) in numbers.items() if caught == "no")
+    row = next(row for row in rows if int(row["number"]) == number) | {"caught": "limit"}
+    command.append_row(again, command.FIELDS, row | {"within": "400.0"})
+    command.append_row(again, command.FIELDS, row | {"number": "99", "line": "x = 1"})
+    again_from = [*arguments, "--name", "again", "--places-from", str(again)]
+    assert command.main(again_from) == 0
+    assert [row["caught"] for row in read_rows(again, command.FIELDS)] == ["limit"] * 2
+    assert command.main([*again_from, "--seconds", "500"]) == 0
+    assert [row["caught"] for row in command.results(again).values()] == ["no", "gone"]
     # A failure of the tests themselves catches nothing.
     (checkout / "tests" / "loss" / "test_form.py").write_text(TESTS.replace("== 7", "== 8"))
-    number = next(number for number, (caught, _) in numbers.items() if caught == "no")
     assert command.main([*arguments, "--name", "flawed", "--only", str(number)]) == 0
     (row,) = read_rows(folder / "flawed.csv", command.FIELDS)
     assert row["caught"] == "no"
@@ -338,10 +351,9 @@ def test_a_run(checkout, tmp_path, capsys):
 
 def test_the_table():
     place = {"file": "riskslim/engines/choice.py", "line": "a | b < c", "operator": "< to <="}
-    row = {"number": "3", **place, "seconds": "60.0", "caught": "yes", "by": "tests/a.py::test_a"}
-    gone = {**row, "number": "4", "caught": "gone", "by": ""}
-    missed = {**row, "number": "5", "caught": "limit"}
-    text = table.report({"before": [row, gone, missed], "after": [row]}, {3: "why"})
+    row = {**place, "seconds": "60.0", "within": "180", "caught": "yes", "by": "tests/a.py::test_a"}
+    gone, missed = {**row, "caught": "gone", "by": ""}, {**row, "caught": "limit"}
+    text = table.report({"before": {3: row, 4: gone, 5: missed}, "after": {3: row}}, {3: "why"})
     wanted = """\
         | caught | before | after |
         |---|---|---|
@@ -354,3 +366,4 @@ def test_the_table():
     assert text.startswith(textwrap.dedent(wanted))
     code = "| 3 | engines/choice.py: `a \\| b < c` | `< to <=` | yes: a.py::test_a (60 s) | "
     assert f"{code}yes: a.py::test_a (60 s) | why |" in text
+    assert "| no, within 180 s (60 s) |  |  |" in text
