@@ -45,6 +45,7 @@ from riskslim.engines.choice import (
     choose_engine,
     choose_scales,
     engine_arguments,
+    engine_named,
     solve,
 )
 from riskslim.engines.lattice_cpa.solvers import import_solver
@@ -495,7 +496,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
             seed = int(seed) % MAX_SEED
         check_solver(self.solver)
-        if self.engine == "lattice_cpa":
+        if engine_named(self.engine).name == "lattice_cpa":
             import_solver(self.solver)
         checked_points_shown(self.points)
         return checked_limits(

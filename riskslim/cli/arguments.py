@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riskslim.data.csv_format import CsvFormat
-from riskslim.engines.choice import DEFAULT_SCALE, choose_scales
+from riskslim.engines.choice import DEFAULT_SCALE, choose_scales, engine_named
 from riskslim.engines.lattice_cpa.solvers import import_solver
 from riskslim.engines.runs import DEFAULT_SOLVER, check_solver
 
@@ -264,10 +264,11 @@ def arguments_of_pool(n_solutions: int | None, within: float | None, engine: str
     """Arguments of an engine that is to find several scores; none where one is wanted."""
     wanted = {"n_solutions": n_solutions, "within": within}
     given = {name: value for name, value in wanted.items() if value is not None}
-    if given and engine == "lattice_cpa":
+    choice = engine_named(engine)
+    if given and choice.name == "lattice_cpa":
         raise ValueError(
             "--n-solutions and --within need --engine branch_and_bound: lattice_cpa finds one risk "
-            "score"
+            f"score{choice.remark}"
         )
     return given
 
@@ -281,7 +282,7 @@ def arguments_of_engine(
 
 def arguments_of_solver(solver: str | None, engine: str) -> dict[str, str]:
     """Arguments of an engine that works on a solver; none where it is left to it."""
-    if engine != "lattice_cpa":
+    if engine_named(engine).name != "lattice_cpa":
         if solver is not None:
             raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
         return {}

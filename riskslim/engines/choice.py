@@ -22,6 +22,7 @@ __all__ = [
     "choose_engine",
     "choose_scales",
     "engine_arguments",
+    "engine_named",
     "solve",
 ]
 
@@ -29,11 +30,19 @@ ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
 DEFAULT_SCALE = "auto"
 
 
+ASKED_FOR = "asked for"
+
+
 class EngineChoice(NamedTuple):
     """An engine's name, and why this one."""
 
     name: str
     reason: str
+
+    @property
+    def remark(self) -> str:
+        """Why this one, for errors about what it cannot do; empty if it was asked for."""
+        return "" if self.reason == ASKED_FOR else f" ({self.name} was chosen {self.reason})"
 
 
 def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoice:
@@ -67,14 +76,25 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    return _chosen(engine)
+    return engine_named(engine)
 
 
-def _chosen(engine: str) -> EngineChoice:
-    """The engine that a name stands for, whatever the problem is."""
+def engine_named(engine: str) -> EngineChoice:
+    """The engine that a name stands for, whatever the problem is.
+
+    Parameters
+    ----------
+    engine : str
+        As :func:`choose_engine` has it, not checked.
+
+    Returns
+    -------
+    EngineChoice
+    """
     if engine != "auto":
-        return EngineChoice(engine, "asked for")
-    if not are_complete():
+        return EngineChoice(engine, ASKED_FOR)
+    # Without any kernels no engine works: whatever is tried first says so.
+    if CHOICE.backend is not None and not are_complete():
         return EngineChoice(
             "lattice_cpa",
             "since branch_and_bound needs the compiled kernels, which are not in use: "
@@ -118,7 +138,7 @@ def choose_scales(
     if not (isinstance(scale, str) and scale == DEFAULT_SCALE):
         return ScaleSet.of(scale)
     about_risks = any(one.depends_on_scale for one in checked_constraints(constraints))
-    if _chosen(engine).name == "lattice_cpa" or about_risks:
+    if engine_named(engine).name == "lattice_cpa" or about_risks:
         return PAPER_SCALE
     return ScaleSet.of(FREE_SCALE)
 
@@ -156,7 +176,7 @@ def engine_arguments(
         if arguments:
             raise ValueError(
                 f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds one "
-                "risk score"
+                f"risk score{choice.remark}"
             )
         return {"solver": DEFAULT_SOLVER if solver is None else solver}
     if solver is not None:

@@ -27,7 +27,8 @@ from riskslim import (
     show_config,
 )
 from riskslim import backend as backend_module
-from riskslim.engines.choice import choose_engine, choose_scales
+from riskslim.cli.arguments import arguments_of_engine
+from riskslim.engines.choice import choose_engine, choose_scales, engine_arguments
 from riskslim.exceptions import KernelsUnavailableError
 from riskslim.heuristics.supports import search_supports
 
@@ -195,6 +196,11 @@ def test_engine_and_scale_without_all_kernels():
     assert choice.name == "lattice_cpa"
     assert choice.reason.startswith("since branch_and_bound needs the compiled kernels, which are")
     assert choose_engine(problem, "branch_and_bound").name == "branch_and_bound"
+    with pytest.raises(ValueError, match=r"finds one risk score \(lattice_cpa was chosen since"):
+        engine_arguments(choice, n_solutions=3)
+    with pytest.raises(ValueError, match=r"finds one risk score \(lattice_cpa was chosen since"):
+        arguments_of_engine(3, None, None, "auto")
+    assert arguments_of_engine(None, None, "cplex", "auto") == {"solver": "cplex"}
     assert choose_scales("auto").describe() == choose_scales(1).describe()
     assert not choose_scales("auto", "branch_and_bound").is_single
     assert choose_scales([1, 2]).values == (1.0, 2.0)
