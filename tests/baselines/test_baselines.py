@@ -531,6 +531,7 @@ def test_an_interrupt_ends_the_fit(frame, monkeypatch):
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.slow
 def test_the_document_shows_what_is_printed(capsys):
     blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", DOCUMENT.read_text("utf-8"), re.M | re.S))
     exec(compile(blocks["python"], DOCUMENT.name, "exec"), {})
@@ -556,13 +557,13 @@ PRINTED = {"Rd": (0.526, 3, 0.846), "RsRd": (0.745, 5, 0.852), "Unit": (0.484, 5
 
 @pytest.mark.slow
 @pytest.mark.shared_data
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [("mammo", {}), ("mushroom", {"l1_ratios": [0.5, 1.0], "n_penalties": 40})],
-)
-def test_no_baseline_beats_the_certified_score(shared_data, name, parameters):
+@pytest.mark.parametrize("name", ["mammo", "mushroom"])
+def test_no_baseline_beats_the_certified_score(shared_data, name):
     X, y = paper_frame(shared_data, name)
-    models = fit_baselines(X, y, max_size=5, **parameters)
+    few = {"max_size": 5, "l1_ratios": [0.5, 1.0], "n_penalties": 20}
+    models = fit_baselines(X, y, **few)
+    if name == "mammo":  # the paper's values are of all 1,100 elastic nets
+        models |= fit_baselines(X, y, methods=ROUNDED)
     data = TrainingData(X, y)
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100

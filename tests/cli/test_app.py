@@ -23,6 +23,7 @@ import pytest
 import riskslim
 from command_line import run, usage_error
 from paths import PACKAGE
+from programs import start_program
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
@@ -886,45 +887,33 @@ def test_version_and_help():
 # --- as a program ---------------------------------------------------------------------------------
 
 
-def program(*arguments, **keywords) -> subprocess.Popen:
-    # The package under test, wherever the tests are started.
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.Popen(command, text=True, env=environment, **keywords)
-
-
 def test_as_a_program(table, tmp_path):
-    process = program("-m", "riskslim", "fit", table, *FIT, cwd=tmp_path,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert err.startswith("Predicting died = yes; for no: --positive no\n")
-    assert out.startswith("RISK SCORE: probability that died = yes\n")
+    found = subprocess.run(
+        [sys.executable, "-m", "riskslim", "fit", table, *FIT], cwd=tmp_path, text=True,
+        capture_output=True, check=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )  # fmt: skip
+    assert found.stderr.startswith("Predicting died = yes; for no: --positive no\n")
+    assert found.stdout.startswith("RISK SCORE: probability that died = yes\n")
 
 
 @pytest.mark.parametrize("package", ["numpy", "typer", "sklearn"])
 def test_ctrl_c_while_packages_are_imported(package, tmp_path):
-    code = f"""
-import sys
+    interrupts = f"""
 class Interrupts:
     def find_spec(self, name, *_):
         if name == {package!r}:
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupts())
-from riskslim.__main__ import main
-main()
 """
-    process = program("-c", code, "demo", cwd=tmp_path,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = start_program("demo", before=interrupts, cwd=tmp_path)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_the_extra(package, tmp_path):
-    code = f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.cli.app import main; main()"
-    process = program("-c", code, "demo", cwd=tmp_path,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = start_program("demo", before=f"sys.modules[{package!r}] = None", cwd=tmp_path)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert err == (
@@ -941,9 +930,8 @@ def test_without_pyarrow(table, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
-    process = program("-m", "riskslim", "fit", hard, "--outcome", "y", "--max-size", 12,
-                      "--time-limit", 600, "--verbose", "--output", "s.json", cwd=tmp_path,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = start_program("fit", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 600,
+                    "--verbose", "--output", "s.json", cwd=tmp_path)  # fmt: skip
     give_up = threading.Timer(120, process.kill)
     give_up.start()
     try:
@@ -976,8 +964,7 @@ def test_progress_is_shown_on_a_terminal_only(table, tmp_path):
     import pty
 
     ours, theirs = pty.openpty()
-    process = program("-m", "riskslim", "fit", table, *FIT, cwd=tmp_path,
-                      stdout=subprocess.PIPE, stderr=theirs)  # fmt: skip
+    process = start_program("fit", table, *FIT, cwd=tmp_path, stderr=theirs)
     os.close(theirs)
     shown = b""
     try:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from fault_rounds import ROUNDS, seed_of
-from paths import PACKAGE
+from programs import program
 from riskslim import RiskScore
 from riskslim._writing import check_writable, write_file
 from riskslim.cli.exit_codes import EXIT_OUTPUT
@@ -84,14 +84,6 @@ def test_a_file_is_complete_or_untouched(disk, k):
         assert names(disk) == {"filler", "x"}, about
         check_writable(disk / "x")
     assert n_failed or (disk / "filler").stat().st_size < N_PAGES * PAGE, seed
-
-
-def program(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "riskslim", *map(str, arguments)], capture_output=True, text=True,
-        check=False, cwd=cwd, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1"},
-    )  # fmt: skip
 
 
 def test_the_score_is_saved_elsewhere(disk, tmp_path):

@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import pandas as pd
 import pytest
 
 from command_line import run, usage_error
-from paths import PACKAGE
+from programs import program, start_program
 from riskslim import RiskScore, Solution
 from riskslim.cli import fit as fit_module
 from riskslim.cli import selection as selection_module
@@ -404,16 +403,6 @@ def test_where_nothing_is_asked_for_and_all_is_printed_nothing_is_written(table,
 # --- the program ----------------------------------------------------------------------------------
 
 
-def program(arguments, *, out=subprocess.PIPE, err=subprocess.PIPE, before="", **environment):
-    """Run the program; ``before`` is done first in its process."""
-    code = f"import os, signal, sys\n{before}\nfrom riskslim.__main__ import main\nmain()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=out, stderr=err, text=True,
-        encoding="utf-8", errors="replace", check=False, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), **environment},
-    )  # fmt: skip
-
-
 CLOSED_PIPE = """
 r, w = os.pipe(); os.close(r); os.dup2(w, {0}); os.close(w)
 """
@@ -437,7 +426,7 @@ ours, theirs = pty.openpty(); os.dup2(theirs, {0}); os.close(theirs); os.close(o
     ids=["full", "closed", "reader gone", "terminal gone"],
 )
 def test_standard_output_that_fails_loses_no_score(table, folder, fault, code, message, output):
-    found = program(["fit", table, *FIT, "--quiet", *output], before=fault)
+    found = program("fit", table, *FIT, "--quiet", *output, before=fault)
     assert "Traceback" not in found.stderr
     if output:
         assert found.returncode == code
@@ -461,12 +450,12 @@ def test_standard_output_that_fails_loses_no_score(table, folder, fault, code, m
 )  # fmt: skip
 @pytest.mark.parametrize("verbosity", [[], ["--verbose"]], ids=["usual", "verbose"])
 def test_standard_error_that_fails_ends_nothing(table, folder, fault, verbosity):
-    found = program(["fit", table, *FIT, *verbosity, "--output", "s.json"], before=fault)
+    found = program("fit", table, *FIT, *verbosity, "--output", "s.json", before=fault)
     assert found.returncode == 0
     assert str(RiskScore.load("s.json")) in found.stdout
     if not verbosity:
         # The fault of arguments has its exit code, though nobody can read what it is.
-        assert program(["fit", "none.csv", *FIT], before=fault).returncode == EXIT_USAGE
+        assert program("fit", "none.csv", *FIT, before=fault).returncode == EXIT_USAGE
 
 
 @LINUX
@@ -477,21 +466,23 @@ def test_standard_error_that_fails_ends_nothing(table, folder, fault, verbosity)
 def test_the_other_commands_say_that_nothing_could_be_printed(table, folder, arguments):
     RiskScore(-3, {"smoker": 2}, outcome_name="died").save("s.json")
     Path("rows.csv").write_text(table.read_text(encoding="utf-8"), encoding="utf-8")
-    full = program(arguments, before="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
+    full = program(*arguments, before="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
     assert full.stderr == "Error: standard output: No space left on device\n"
     assert full.returncode == EXIT_OUTPUT
-    gone = program(arguments, before=CLOSED_PIPE.format(1))
+    gone = program(*arguments, before=CLOSED_PIPE.format(1))
     assert (gone.returncode, gone.stderr) == (0, "")
 
 
 def test_an_encoding_that_lacks_what_names_have(table, folder):
-    found = program(["fit", table, *FIT, "--quiet", "--output", "s.json"],
-                    PYTHONIOENCODING="cp1252")  # fmt: skip
-    assert (found.returncode, found.stderr) == (0, "")
-    assert "age >= 60" in found.stdout
-    refused = program(["export", "s.json", "--format", "sql"], PYTHONIOENCODING="ascii")
-    assert (refused.returncode, refused.stdout) == (EXIT_USAGE, "")
-    assert "in the encoding ascii, which has no '\\u2265': name a file by" in refused.stderr
+    fit = start_program("fit", table, *FIT, "--quiet", "--output", "s.json",
+                env={"PYTHONIOENCODING": "cp1252"})  # fmt: skip
+    out, err = fit.communicate()
+    assert (fit.returncode, err) == (0, "")
+    assert "age >= 60" in out
+    export = start_program("export", "s.json", "--format", "sql", env={"PYTHONIOENCODING": "ascii"})
+    out, err = export.communicate()
+    assert (export.returncode, out) == (EXIT_USAGE, "")
+    assert "in the encoding ascii, which has no '\\u2265': name a file by" in err
 
 
 @POSIX
@@ -499,7 +490,7 @@ def test_a_full_disk(table, folder):
     """No file may be larger than a kilobyte: neither the score nor its recovery file fits."""
     before = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
     Path("s.json").write_text("as it was")
-    found = program(["fit", table, *FIT, "--quiet", "--output", "s.json"], before=before)
+    found = program("fit", table, *FIT, "--quiet", "--output", "s.json", before=before)
     assert found.returncode == EXIT_OUTPUT
     assert found.stderr.startswith("Error: s.json: File too large; no file can be written; ")
     text = found.stderr.partition("the risk score as JSON is\n")[2]
@@ -510,7 +501,7 @@ def test_a_full_disk(table, folder):
     RiskScore(-3, {"smoker": 2}, outcome_name="died").save("s.json")
     for arguments in (["predict", "s.json", table, "--output", "p.csv"],
                       ["export", "s.json", "--format", "html", "--output", "p.html"]):  # fmt: skip
-        full = program(arguments, before=before.replace("1000", "100"))
+        full = program(*arguments, before=before.replace("1000", "100"))
         assert full.returncode == EXIT_OUTPUT
         assert full.stderr == f"Error: {arguments[-1]}: File too large\n"
         assert names(folder) == {"s.json"}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run, usage_error
+from programs import start_program
 from riskslim import RiskScore
 from riskslim.cli.apply import _write_predictions
 from riskslim.cli.arguments import bytes_of
@@ -267,8 +266,8 @@ def test_the_line_of_progress():
     assert str(line.__rich__()).endswith(line.state())
 
 
-PROGRAM = """
-import sys, time
+SLOWLY = """
+import time
 from riskslim.rows import reading
 before = reading.Reading.merge_all
 def slow(self, *arguments):
@@ -276,9 +275,6 @@ def slow(self, *arguments):
     time.sleep(60)
     return before(self, *arguments)
 reading.Reading.merge_all = slow
-from riskslim.__main__ import main
-sys.argv[0] = "riskslim"
-main()
 """
 
 
@@ -286,13 +282,12 @@ main()
 def test_ctrl_c(files, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    command = [sys.executable, "-c", PROGRAM, "fit", str(files[1]), *FIT, "--scratch", str(scratch)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"merging\n"
+    with start_program("fit", files[1], *FIT, "--scratch", scratch, before=SLOWLY) as process:
+        assert process.stdout.readline() == "merging\n"
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert error.endswith(b"Interrupted.\n")
+    assert error.endswith("Interrupted.\n")
     assert not list(scratch.iterdir())
 
 

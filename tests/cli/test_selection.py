@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -19,7 +18,8 @@ import pytest
 
 import riskslim
 from command_line import run, usage_error
-from paths import DOCS, PACKAGE
+from paths import DOCS
+from programs import start_program
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
@@ -138,10 +138,16 @@ def test_folds_choose_a_size(table, tmp_path, rule, metric):
     assert result.stdout.endswith(f" seconds.\n\n{chosen.cross_validation}\n")
 
 
-def test_cross_validation_of_one_size(table, tmp_path):
+def test_cross_validation_of_one_size(table, tmp_path, monkeypatch):
     path = model_size_path(problem(2, frame()["weight"]), sizes=[2], cv=3)
     expected = path.entries[0].cross_validation
     options = ["--outcome", "died", "--weights", "weight", "--quiet", "--max-size", 2, "--scale", 1]
+    # What processes find is what one finds (tests/model_selection): none are started here.
+    jobs = []
+    monkeypatch.setattr(
+        "riskslim.model_selection.size_path.model_size_path",
+        lambda *given, n_jobs, **names: jobs.append(n_jobs) or model_size_path(*given, **names),
+    )
     result = run("fit", table, *options, "--cv", 3, "--n-jobs", 2)
     assert result.stdout.startswith(f"{path.entries[0].risk_score}\n")
     assert result.stdout.endswith(f" seconds.\n\n{expected}\n")
@@ -149,6 +155,7 @@ def test_cross_validation_of_one_size(table, tmp_path):
     write_folds(tmp_path / "folds.csv", stratified_folds(frame()["died"], 3))
     again = run("fit", table, *options, "--folds", tmp_path / "folds.csv")
     assert again.stdout.endswith(f"\n\n{expected}\n")
+    assert jobs == [2, 1]
 
 
 def test_tables_are_written(table, tmp_path):
@@ -379,13 +386,9 @@ def test_ctrl_c_on_a_terminal(tmp_path):
     columns = {f"x{j}": X[:, j] for j in range(40)}
     columns["y"] = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(int)
     pd.DataFrame(columns).to_csv(tmp_path / "hard.csv", index=False)
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "riskslim", "fit", "hard.csv", "--outcome", "y", "--max-size", "12",
-         "--path", "--cv", "3", "--time-limit", "600"],
-        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=theirs,
-    )  # fmt: skip
+    options = ["--outcome", "y", "--max-size", 12, "--path", "--cv", 3, "--time-limit", 600]
+    process = start_program("fit", "hard.csv", *options, cwd=tmp_path, stderr=theirs)
     os.close(theirs)
     give_up = threading.Timer(120, process.kill)
     give_up.start()

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 import typer
 
 from fault_rounds import ROUNDS, seed_of
-from paths import PACKAGE
+from programs import start_program
 from riskslim import RiskScore
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
 from riskslim.cli.session import session
@@ -35,7 +34,7 @@ OTHERS = SIGNALS[1:]
 
 @pytest.fixture
 def hard(tmp_path) -> Path:
-    """Data whose search tree does not end within minutes for scores of 12 features."""
+    """Data whose search tree does not end within minutes for scores of 8 features."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (2000, 40))
     odds = X @ rng.normal(0, 0.6, 40) - 1
@@ -44,20 +43,6 @@ def hard(tmp_path) -> Path:
     path = tmp_path / "hard.csv"
     pd.DataFrame(columns).to_csv(path, index=False)
     return path
-
-
-def start(*arguments, before="", cwd):
-    # Signals as they are for a program that a shell starts, whatever runs these tests.
-    code = (
-        "import os, signal, sys\n"
-        "for one in (signal.SIGTERM, signal.SIGHUP): signal.signal(one, signal.SIG_DFL)\n"
-        f"{before}\nfrom riskslim.__main__ import main\nmain()"
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, cwd=cwd, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
-    )  # fmt: skip
 
 
 def wait_for_a_bound(process) -> None:
@@ -175,13 +160,13 @@ def test_they_wait_until_something_short_is_done(signum):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("signum", SIGNALS)
+@pytest.mark.parametrize("signum", OTHERS)  # Ctrl-C is test_app.py's
 def test_a_signal_returns_the_best_score(hard, tmp_path, signum):
-    process = start("fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 600,
+    process = start_program("fit", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 600,
                     "--verbose", "--output", "s.json", cwd=tmp_path)  # fmt: skip
     try:
         wait_for_a_bound(process)
-        for _ in range(1 if signum == signal.SIGINT else 3):
+        for _ in range(3):
             process.send_signal(signum)
         out, err = process.communicate(timeout=120)
     finally:
@@ -202,7 +187,7 @@ def test_a_terminal_that_goes_away_loses_nothing(hard, tmp_path):
         "signal.signal(signal.SIGALRM, lambda *_: (os.close(ours), os.kill(os.getpid(), "
         "signal.SIGHUP)))"
     )
-    process = start("fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 600,
+    process = start_program("fit", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 600,
                     "--verbose", before=before, cwd=tmp_path)  # fmt: skip
     try:
         wait_for_a_bound(process)
@@ -227,7 +212,7 @@ def test_signals_at_random_moments(hard, tmp_path, command):
     rng = random.Random(seed)
     RiskScore(-1, {"x1": 2, "x2": 1}, outcome_name="y").save(tmp_path / "s.json")
     arguments = {
-        "fit": ["fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 1, "--report",
+        "fit": ["fit", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 1, "--report",
                 "out.html", "--output", "out.json", "--trace", "out.csv"],
         "path": ["fit", hard, "--outcome", "y", "--max-size", 2, "--path", "--cv", 2,
                  "--path-output", "out.csv", "--output", "out.json"],
@@ -243,7 +228,7 @@ def test_signals_at_random_moments(hard, tmp_path, command):
     codes = []
     for k in range(ROUNDS):
         signum, delay = rng.choice(SIGNALS), rng.uniform(0.8, 6)
-        process = start(*arguments, cwd=tmp_path)
+        process = start_program(*arguments, cwd=tmp_path)
         try:
             with contextlib.suppress(subprocess.TimeoutExpired):  # it may end before
                 process.wait(delay)

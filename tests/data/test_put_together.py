@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from riskslim.data.batches import common_schema
 from riskslim.data.layout import WordLayout
@@ -24,19 +26,26 @@ def merged(layout, integers, reals, labels, weights):
     return merger.finish().copied()
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_keys(seed):
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 400),
+    is_binary=st.lists(st.booleans(), min_size=1, max_size=11),
+    d_real=st.integers(0, 2),
+    weighted=st.booleans(),
+    shares=st.lists(st.floats(0, 1), max_size=5),
+)
+def test_keys(seed, n, is_binary, d_real, weighted, shares):
     random = np.random.default_rng(seed)
-    n, d, d_real = int(random.integers(1, 400)), int(random.integers(1, 12)), int(seed % 3)
-    is_binary = random.random(d) < 0.6
+    d, is_binary = len(is_binary), np.array(is_binary)
     integers = random.integers(-2, 3, (n, d)).astype(np.int8)
     integers[:, is_binary] &= 1
     reals = random.integers(0, 2, (n, d_real)) / 3
     labels = random.choice(np.array([-1, 1], np.int8), n)
-    weights = random.integers(1, 9, n) / 8 if seed % 2 else None
+    weights = random.integers(1, 9, n) / 8 if weighted else None
     layout = WordLayout.of(is_binary, d_real)
     whole = merged(layout, integers, reals, labels, weights)
-    cuts = [0, *sorted(random.integers(0, n + 1, int(random.integers(0, 6))).tolist()), n]
+    cuts = [0, *sorted(round(share * n) for share in shares), n]
     parts = []
     for a, b in pairwise(cuts):
         own = None if weights is None else weights[a:b]

@@ -31,7 +31,7 @@ def names_for(dialect):
     """Names that columns can have, no two of them alike to the database."""
     known = DIALECTS[dialect]
     named = {known.key(name): name for name in NAMES if known.is_name(name)}
-    return sorted(named.values())
+    return tuple(sorted(named.values()))
 
 
 def parsed(text, dialect):
@@ -72,7 +72,7 @@ def expected_of(score, records):
 
 @pytest.mark.parametrize("dialect", SQL_DIALECTS)
 def test_the_parser_reads_the_names_that_are_meant(dialect):
-    for score, kinds, records in models(21, 25, names_for(dialect)):
+    for score, kinds, records in models(21, 12, names_for(dialect)):
         booleans = booleans_in(kinds, dialect, records)
         expression = parsed(score.to_sql(dialect, boolean_columns=booleans), dialect)
         query = parsed(score.to_sql(dialect, table=("a b", "t"), boolean_columns=booleans), dialect)
@@ -101,7 +101,7 @@ def test_the_parser_reads_the_levels_that_are_meant(dialect):
 
 @pytest.mark.parametrize("dialect", TRANSLATED)
 def test_other_databases_mean_the_same(dialect, duck):
-    for score, kinds, records in models(22, 25, names_for(dialect)):
+    for score, kinds, records in models(21, 12, names_for(dialect)):
         booleans = booleans_in(kinds, dialect, records)
         fill_duck(duck, kinds, records, are_bits=not booleans)
         query = score.to_sql(dialect, table="patients", boolean_columns=booleans)
@@ -122,7 +122,7 @@ def recalibrated(score):
 
 @pytest.mark.parametrize("dialect", ["duckdb", *TRANSLATED])
 def test_recalibrated_risks_of_raw_columns(dialect, duck):
-    for score, kinds, records in models(28, 15, names_for(dialect)):
+    for score, kinds, records in models(21, 12, names_for(dialect)):
         found = recalibrated(score)
         booleans = booleans_in(kinds, dialect, records)
         fill_duck(duck, kinds, records, are_bits=not booleans)
@@ -216,7 +216,7 @@ def patients(mariadb, request):
 def test_mariadb_predicts_the_same(patients):
     fill, run = patients
     n_run = 0
-    for score, kinds, records in models(23, 30, names_for("mariadb")):
+    for score, kinds, records in models(21, 12, names_for("mariadb")):
         fill(kinds, records)
         found = run(f"{score.to_sql('mariadb', table='patients')} ORDER BY position")
         if found is None:
@@ -228,7 +228,7 @@ def test_mariadb_predicts_the_same(patients):
         other = recalibrated(score)
         found = run(f"{other.to_sql('mariadb', table='patients')} ORDER BY position")
         assert [(row[-1], row[0]) for row in found] == expected_of(other, records)
-    assert n_run > 10
+    assert n_run >= 4
 
 
 def of_items(rng, names):
@@ -261,7 +261,7 @@ def check_items(score, records, found):
 def test_features_in_mariadb(patients):
     fill, run = patients
     rng = random.Random(24)
-    for _ in range(30):
+    for _ in range(12):
         score, kinds, records = of_items(rng, names_for("mariadb"))
         kinds = {name: kinds[name] for name in score.points}
         fill(kinds, [*records, dict.fromkeys(score.points)])
@@ -320,15 +320,15 @@ def fill_spark(spark, kinds, records):
 def test_spark_predicts_the_same(spark, escaped):
     spark.conf.set("spark.sql.parser.escapedStringLiterals", escaped)
     # Names that its schemas cannot state are left out: line breaks and the like.
-    names = [name for name in names_for("spark") if name.isprintable()]
-    for score, kinds, records in models(25, 8, names):
+    names = tuple(name for name in names_for("spark") if name.isprintable())
+    for score, kinds, records in models(25, 5, names):
         fill_spark(spark, kinds, records)
         booleans = booleans_in(kinds, "spark", records)
         query = score.to_sql("spark", table="patients", boolean_columns=booleans)
         found = spark.sql(f"{query} ORDER BY position").collect()
         assert [(row[-1], row[0]) for row in found] == expected_of(score, records)
     rng = random.Random(26)
-    for _ in range(3):
+    for _ in range(2):
         score, kinds, records = of_items(rng, names)
         kinds = {name: kinds[name] for name in score.points}
         fill_spark(spark, kinds, records)

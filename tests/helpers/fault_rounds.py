@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 
-ROUNDS = int(os.environ.get("RISKSLIM_FAULT_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("RISKSLIM_FAULT_ROUNDS", "1"))
 FIRST_SEED = int(os.environ.get("RISKSLIM_FAULT_SEED", "0"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 
@@ -84,6 +86,8 @@ def plain(value):
     return None if value is None or value != value else value
 
 
-def models(seed, count, names=NAMES):
+@functools.cache
+def models(seed, count, names=tuple(NAMES)):
+    """Models that are made once, for whatever runs them."""
     rng = np.random.default_rng(seed)
-    return [a_model(rng, names) for _ in range(count)]
+    return tuple(a_model(rng, names) for _ in range(count))

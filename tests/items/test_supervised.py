@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -42,13 +44,19 @@ def entropy(splits, weight, events):
     return -float(sum(part.sum() for part in parts))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_first_split_is_the_best_one(seed):
-    rng = np.random.default_rng(seed)
-    m = int(rng.integers(2, 12))
-    weight = rng.integers(1, 9, m).astype(float)
-    events = np.floor(rng.random(m) * (weight + 1))
-    least = float(rng.integers(1, 6))
+@st.composite
+def groups(draw):
+    """Numbers of rows of up to twelve values, and of positive ones among them."""
+    weight = draw(st.lists(st.integers(1, 8), min_size=2, max_size=12))
+    events = [draw(st.integers(0, n)) for n in weight]
+    return np.array(weight, np.float64), np.array(events, np.float64)
+
+
+@settings(max_examples=60)
+@given(table=groups(), least=st.integers(1, 5))
+def test_the_first_split_is_the_best_one(table, least):
+    weight, events = table
+    m = len(weight)
     splits = supervised_splits(weight, events, 1, least)
     total = weight.sum()
     allowed = [k for k in range(1, m) if min(weight[:k].sum(), total - weight[:k].sum()) >= least]
@@ -67,14 +75,10 @@ def test_the_first_split_is_the_best_one(seed):
     assert entropy(splits, weight, events) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_bands_have_enough(seed):
-    rng = np.random.default_rng(seed)
-    m = int(rng.integers(2, 14))
-    weight = rng.integers(1, 9, m).astype(float)
-    events = np.floor(rng.random(m) * (weight + 1))
-    splits = sorted(rng.choice(np.arange(1, m), rng.integers(1, m), replace=False).tolist())
-    least, of_class = float(rng.integers(0, 12)), float(rng.integers(0, 4))
+@given(table=groups(), least=st.integers(0, 11), of_class=st.integers(0, 3), data=st.data())
+def test_bands_have_enough(table, least, of_class, data):
+    weight, events = table
+    splits = sorted(data.draw(st.sets(st.integers(1, len(weight) - 1), min_size=1)))
 
     def is_enough(some):
         starts = [0, *some]
