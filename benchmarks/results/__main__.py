@@ -16,7 +16,7 @@ import riskslim
 from benchmarks.children import process
 from benchmarks.machine import describe_machine
 from benchmarks.results import __doc__ as DESCRIPTION  # noqa: N812
-from benchmarks.results import commands, documents, drawn, parts, rows, searches
+from benchmarks.results import commands, constrained, documents, drawn, parts, rows, searches
 from benchmarks.results.comparing import compared
 from benchmarks.results.folder import ABOUT, Record
 
@@ -31,6 +31,7 @@ GROUPS: dict[str, Callable[[Record], None]] = {
     "lists": searches.write_lists,
     "paths": searches.write_paths,
     "threads": searches.write_threads,
+    "constrained": constrained.write_constrained,
     "drawn": drawn.write_drawn,
     "many": rows.write_many_rows,
     "places": rows.write_places,

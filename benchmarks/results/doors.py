@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +21,7 @@ from riskslim import (
     lattice_cpa,
 )
 
-__all__ = ["NO_LIMIT", "read", "reproduction", "scored", "solve", "stated"]
+__all__ = ["NO_LIMIT", "read", "reproduction", "scored", "solve", "standard_cpa", "stated"]
 
 # Seconds that no search takes: each ends by its proof, or by a number of nodes.
 NO_LIMIT = 1e6
@@ -142,3 +143,14 @@ def reproduction(name: str) -> ModuleType:
         return importlib.import_module(f"riskslim.paper.{name}")
     except ModuleNotFoundError:
         return importlib.import_module(f"riskslim.{name}")
+
+
+def standard_cpa() -> Callable[..., Any]:
+    """The standard cutting plane algorithm, wherever it is.
+
+    Returns
+    -------
+    callable
+    """
+    found: Callable[..., Any] | None = getattr(riskslim, "standard_cpa", None)
+    return found or importlib.import_module("riskslim.paper").standard_cpa  # type: ignore[no-any-return]

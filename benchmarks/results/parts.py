@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import riskslim
 from benchmarks.datasets import open_dataset
 from benchmarks.instances import Case, make_table
-from benchmarks.results.doors import reproduction, stated
+from benchmarks.results.doors import reproduction, solve, stated
 from benchmarks.results.folder import Record
-from riskslim import CoefficientSet, TrainingData, backend, metrics
+from benchmarks.results.people import people
+from riskslim import CoefficientSet, ItemEncoder, TrainingData, backend, metrics
 from riskslim.datasets import load_breast_cancer_binary
 
 __all__ = ["write_parts"]
@@ -24,7 +26,7 @@ def write_parts(record: Record) -> None:
     ----------
     record : Record
     """
-    for write in (_passes, _backend, _metrics, _simulated, _baselines):
+    for write in (_passes, _backend, _metrics, _items, _containers, _simulated, _baselines):
         with record.case(f"parts/{write.__name__.removeprefix('_')}") as name:
             write(record, name)
 
@@ -47,7 +49,10 @@ def _passes(record: Record, name: str) -> None:
         loss = problem.loss
         found: dict[str, Any] = {
             "intercepts": [problem.lower[0], problem.upper[0]],
-            "bounds": loss.bounds(4),
+            "bounds": loss.bounds(5),
+            "values": loss.values(np.array([_vectors(9)["five"], _vectors(9)["all"]])),
+            "gradients": loss.values_and_gradients(np.array([_vectors(9)["real"]])),
+            "of scores": loss.value_of_scores(loss.scores(_vectors(9)["five"])),
         }
         for which, vector in _vectors(9).items():
             found[which] = {
@@ -116,6 +121,81 @@ def _metrics(record: Record, name: str) -> None:
         found[one] = getattr(metrics, one)(y, risk, weights)
     found["logistic_loss"] = metrics.logistic_loss(y, log_odds)
     record.write(f"{name}.json", found)
+
+
+# Parameters of encoders, beside columns with missing and special values.
+_ENCODERS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "all": {"n_thresholds": "all", "round_thresholds": True, "max_thresholds": 40},
+    "digits": {"n_thresholds": 6, "threshold_digits": 2, "threshold_position": "middle"},
+    "below": {"thresholds": {"age": [40, 60]}, "direction": "<=", "n_thresholds": 3},
+    "levels": {"categorical": ["stage", "visits"], "min_frequency": 0.15, "drop": None},
+    "numeric": {"numeric": ["bmi", "stage"], "n_thresholds": 2},
+    "special": {"special_values": {"visits": [[-9, 0], 1]}, "n_thresholds": 3},
+    "supervised": {"thresholds": "supervised", "n_thresholds": 4, "min_events": 10},
+}
+
+
+def _raw_columns() -> tuple[pd.DataFrame, Any]:
+    raw = pd.DataFrame(people(np.random.default_rng(12), 600))
+    y = raw.pop("died")
+    raw.loc[::7, "marker"] = np.nan
+    raw.loc[3::9, "visits"] = -9
+    return raw, y
+
+
+def _items(record: Record, name: str) -> None:
+    """Items that encoders make, and what they know of the raw columns."""
+    raw, y = _raw_columns()
+    for which, parameters in _ENCODERS.items():
+        encoder = ItemEncoder(missing="indicator", **parameters)
+        if which == "numeric":
+            raw = raw.fillna({"marker": 0.0})
+        items = encoder.fit_transform(raw, y)
+        later = raw.iloc[::-1].assign(age=raw["age"] + 3)
+        record.write(f"{name}/{which}.json", {
+            "items": [vars(one) if hasattr(one, "__dict__") else one for one in encoder.items_],
+            "values": {column: int(items[column].sum()) for column in items},
+            "later": encoder.transform(later).to_numpy(dtype=float),
+            "groups": encoder.groups_,
+            "constant": list(encoder.constant_items_),
+            "names": list(encoder.get_feature_names_out()),
+        })  # fmt: skip
+
+
+def _containers(record: Record, name: str) -> None:
+    """The same rows from each kind of table; kinds that are refused say why."""
+    import polars as pl
+    import pyarrow as pa
+
+    raw = pd.DataFrame(people(np.random.default_rng(13), 400))
+    y = raw["died"].to_numpy()
+    frame = raw[["age", "bmi", "visits", "smoker"]]
+    made: dict[str, Any] = {
+        "pandas": frame,
+        "polars": pl.DataFrame(frame.to_dict("list")),
+        "arrow": pa.table(frame.to_dict("list")),
+        "mapping": {column: frame[column].to_numpy() for column in frame},
+        "array": frame.to_numpy(),
+        "columns": np.asfortranarray(frame.to_numpy()),
+        "float32": frame.to_numpy().astype(np.float32),
+        "lists": frame.to_numpy().tolist(),
+        "text": frame.assign(age="old"),
+        "missing": frame.assign(age=np.nan),
+        "infinite": frame.assign(age=np.inf),
+        "one row": frame.iloc[0],
+    }
+    for which, X in made.items():
+        with record.case(f"{name}/{which}") as case:
+            data = TrainingData(X, y)
+            coefficients = CoefficientSet(data.feature_names, -2, 2)
+            problem = stated(data, coefficients, max_size=2)
+            solution = solve(problem)
+            record.write(f"{case}.json", {
+                "data": repr(data), "coefficients": solution.coefficients,
+                "objective": solution.certificate.objective,
+                "columns": [data.column(j) for j in range(len(data.feature_names))],
+            })  # fmt: skip
 
 
 def _simulated(record: Record, name: str) -> None:

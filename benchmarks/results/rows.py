@@ -161,18 +161,47 @@ def _cluster(record: Record, name: str, parts: Any) -> None:
         _searched(record, name, data, max_size=2, encoder=encoder)
 
 
+# Memory of a search in which so many different rows have no room.
+_LITTLE: dict[str, Any] = {"memory_limit": 10_000_000}
+
+
 def _hardly_merging(record: Record) -> None:
-    """Rows of 24 items, nearly all of them different: counted in unions of blocks of items."""
-    n = 40_000 if record.short else 200_000
-    rng = np.random.default_rng(5)
-    X = (rng.random((n, 24)) < rng.uniform(0.2, 0.6, 24)).astype(np.int8)
-    truth = np.resize([1.0, -1.0, 0.5, 0.0, 0.0, 0.8], 24)
-    frame = pd.DataFrame(X, columns=[f"item {j}" for j in range(24)])
-    frame["y"] = (rng.random(n) < 1 / (1 + np.exp(1.5 - X @ truth))).astype(np.int8)
-    with tempfile.TemporaryDirectory() as folder:
+    """Rows that are nearly all different, searched where they are.
+
+    Items are counted in bits, in nodes' few passes, and in unions of blocks of items; numbers by
+    passes alone.
+    """
+    items = _coded(40_000, 24, lambda rng, size: rng.random(size) < 0.4)
+    _in_files(record, "unmerged-items", items, max_size=3, settings=_LITTLE)
+    _in_files(record, "unmerged-fit", items, max_size=3, settings={"tables": "never"})
+    _in_files(record, "unmerged-passes", items.iloc[:, -21:], max_size=2,
+              settings={**_LITTLE, "tables": "never"})  # fmt: skip
+    integers = _coded(30_000, 8, lambda rng, size: rng.integers(0, 11, size))
+    _in_files(record, "unmerged-integers", integers, max_size=2,
+              settings={"memory_limit": 2_000_000})  # fmt: skip
+    reals = _coded(30_000, 6, lambda rng, size: np.round(rng.normal(0, 2, size), 3))
+    _in_files(record, "unmerged-reals", reals, max_size=2, settings={"memory_limit": 2_000_000})
+    many = _coded(150_000, 20, lambda rng, size: rng.random(size) < 0.5)
+    for scale in (1,) if record.short else (1, "free"):
+        _in_files(record, f"unmerged-unions-{scale}", many, max_size=4, scale=scale,
+                  settings={"memory_limit": 66_000_000, "tables": "never"})  # fmt: skip
+
+
+def _coded(n: int, d: int, drawn: Any) -> pd.DataFrame:
+    """Columns of one kind, and an outcome that depends weakly on all of them."""
+    rng = np.random.default_rng([5, d])
+    X = np.asarray(drawn(rng, (n, d)))
+    if X.dtype == bool:
+        X = X.astype(np.int8)
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    log_odds = z @ rng.normal(0, 0.3, d) - 1.0
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(d)])
+    return frame.assign(y=(rng.random(n) < 1 / (1 + np.exp(-log_odds))).astype(np.int8))
+
+
+def _in_files(record: Record, name: str, frame: pd.DataFrame, **asked: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder, record.case(f"places/{name}") as case:
         path = Path(folder) / "rows.parquet"
         frame.to_parquet(path)
-        for settings in ({}, {"tables": "never"}):
-            with record.case(f"places/unmerged{'-never' if settings else ''}") as name:
-                data = read(path, "y", memory_limit=500_000)
-                _searched(record, name, data, max_size=3, settings=settings)
+        data = read(path, "y", memory_limit=200_000)
+        _searched(record, case, data, **asked)

@@ -14,10 +14,11 @@ import pandas as pd
 
 import riskslim
 from benchmarks.datasets import TABLES, encoder_for, load, open_dataset
-from benchmarks.results.doors import NO_LIMIT, scored, solve, stated
+from benchmarks.results.doors import NO_LIMIT, scored, solve, standard_cpa, stated
 from benchmarks.results.folder import Record
 from benchmarks.results.writing import StopPath, write_path, write_search, write_validation
 from riskslim import (
+    BranchAndBoundSettings,
     CoefficientSet,
     ItemEncoder,
     LatticeCPASettings,
@@ -82,6 +83,12 @@ def write_demo(record: Record) -> None:
     _search(record, "demo/k4-start", data, max_size=4, start=[3, *start])
     _search(record, "demo/k4-tolerance", data, max_size=4, gap_tolerance=0.2)
     _search(record, "demo/k5-few-nodes", data, node_limit=20, settings={"tables": "never"})
+    with record.case("demo/k3-start-by-name") as name:
+        X = pd.DataFrame(np.asarray(data.integer_columns), columns=list(data.feature_names))
+        start = {"worst radius > 14.97": -2, "mean texture > 18.84": -1}
+        model = RiskSLIMClassifier(max_size=3, scale=1, start=start, time_limit=NO_LIMIT)
+        model.fit(X, np.asarray(data.labels) > 0)
+        write_search(record, name, model.solution_, model.risk_score_)
 
 
 class _Paper(NamedTuple):
@@ -145,6 +152,7 @@ _SETTINGS = {
         native_root=False, chained_updates=False, rounding=False, polishing=False, cut_pool=0
     ),
     "signs": LatticeCPASettings(sign_split=True),
+    "sampled": LatticeCPASettings(native_root=False, subsampling=True),
 }
 
 
@@ -177,7 +185,7 @@ def _standard_cpa(record: Record) -> None:
     data = _paper_data(record, "breastcancer")
     for relaxation in (True, False):
         with record.case(f"lattice/standard-{'relaxed' if relaxation else 'integer'}") as case:
-            solution = riskslim.standard_cpa(
+            solution = standard_cpa()(
                 _problem(data, max_size=3), relaxation=relaxation, time_limit=NO_LIMIT,
                 max_iterations=60,
             )  # fmt: skip
@@ -200,22 +208,30 @@ class _Raw(NamedTuple):
     in_short: bool = False
 
 
+_ELIMINATION = BranchAndBoundSettings(tables="never", cutoffs="never", elimination="always")
 _RAW = (
     _Raw("pima", 9, 1, max_size=3, in_short=True),
     _Raw("german", 9, "free", max_size=3, in_short=True),
+    _Raw("german", 4, 1, max_size=3, asked={"settings": _ELIMINATION}, in_short=True),
     _Raw("adult", 9, 1, max_size=3, in_short=True),
     _Raw("pima", 1000, 1, max_size=3, asked={"items_per_variable": 2}, in_short=True),
+    _Raw("pima", 1000, "free", max_size=3),
     _Raw("adult", 9, 1),
     _Raw("adult", 9, "free"),
     _Raw("adult", 49, 1),
-    _Raw("adult", 49, "free", asked={"node_limit": 600}),
+    _Raw("adult", 49, "free", asked={"gap_tolerance": 0.1}),
     _Raw("german", 9, 1),
     _Raw("german", 9, "free"),
     _Raw("pima", 9, 1),
     _Raw("pima", 9, "free"),
-    _Raw("pima", 1000, 1),
-    _Raw("pima", 1000, "free"),
-)
+    _Raw("pima", 1000, 1, max_size=4, asked={"items_per_variable": 2}),
+    _Raw("pima", 1000, "free", max_size=4, asked={"gap_tolerance": 0.1}),
+    _Raw("pima", 1000, 1, asked={"gap_tolerance": 0.15}),
+    _Raw(
+        "credit_default", 49, 1,
+        asked={"gap_tolerance": 0.05, "settings": BranchAndBoundSettings(elimination="always")},
+    ),
+)  # fmt: skip
 
 
 def write_raw(record: Record) -> None:
@@ -229,7 +245,8 @@ def write_raw(record: Record) -> None:
         if one.in_short is not record.short:
             continue
         X, y = load(record.data / "raw", TABLES[one.table])
-        name = f"raw/{one.table}-{one.cutoffs}-{one.scale}-k{one.max_size}{_suffix(one.asked)}"
+        way = "-elimination" if "settings" in one.asked else ""
+        name = f"raw/{one.table}-{one.cutoffs}-{one.scale}-k{one.max_size}{way}"
         with record.case(name):
             model = RiskSLIMClassifier(
                 items=encoder_for(TABLES[one.table], one.cutoffs), max_size=one.max_size,
