@@ -437,10 +437,10 @@ def test_compilation_is_done_before_the_clock_of_a_search_starts():
 def test_packages_that_are_missing_are_said_to_be(monkeypatch, capsys):
     from riskslim import config
 
-    monkeypatch.setattr(config, "_PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr(config, "_PACKAGES", {"numpy": "", "no-such-package": "cli"})
     assert show_config(mode="dict")["packages"]["no-such-package"] is None
     show_config()
-    assert "not installed" in capsys.readouterr().out
+    assert 'no-such-package         not installed: `pip install ".[cli]"`' in capsys.readouterr().out
 
 
 def test_unknown_mode():
