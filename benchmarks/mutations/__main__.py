@@ -11,7 +11,7 @@ the checkout, compiles the kernels that are concerned, and runs the tests of the
 the engines' contract up to the first failure. A failure counts if the test fails again and passes
 on the copy that is whole; a test that runs on and on counts as caught. FOLDER/NAME.csv has a row
 for each place, written when its trial ends: an interrupted command goes on where it was, and one
-with a larger limit (--seconds) tries those again that reached the smaller one. What is known of a
+with a larger limit (--seconds) goes on with those that reached the smaller one. What is known of a
 place is written to FOLDER/remarks.csv by hand; FOLDER/report.md has the tables of all runs.
 
 With ``--places-from`` the places are those of another run: they are found again by their line and
@@ -104,26 +104,32 @@ def run(options: argparse.Namespace, places: dict[int, Place | None], work: Path
         For copies.
     """
     path = options.folder / f"{options.name}.csv"
-    done = {
-        number
-        for number, row in results(path).items()
-        if row["caught"] != "limit" or float(row["within"]) >= options.seconds
-    }
+    before = results(path)
     limits = Limits(options.test_seconds, options.seconds)
     trials = Trials(options.checkout, work, options.contract, options.markers, limits)
     for number, place in places.items():
-        if number in done:
+        row = before.get(number)
+        if row is not None and not _goes_on(row, options.seconds):
             continue
         if place is None:
             asked, result = results(options.places_from)[number], Result(GONE)
             known: dict[str, object] = {name: asked[name] for name in ("kind", *KEY)}
         else:
-            result = trials.run(place)
+            result = trials.run(place) if row is None else trials.run(place, _result_of(row))
             known = {"kind": place.kind, **place.key._asdict()}
-        row = {"number": number, **known, **vars(result), "within": options.seconds}
-        append_row(path, FIELDS, row)
-        sys.stdout.write(f"{number}: {row['caught']} {row['by']} ({row['seconds']} s)\n")
+        found = {"number": number, **known, **vars(result), "within": options.seconds}
+        append_row(path, FIELDS, found)
+        sys.stdout.write(f"{number}: {result.caught} {result.by} ({result.seconds} s)\n")
         sys.stdout.flush()
+
+
+def _goes_on(row: Row, seconds: float) -> bool:
+    """True for a trial that reached a smaller limit."""
+    return row["caught"] == "limit" and float(row["within"]) < seconds
+
+
+def _result_of(row: Row) -> Result:
+    return Result(row["caught"], row["by"], int(row["n_tests"]), float(row["seconds"]))
 
 
 def results(path: Path) -> dict[int, Row]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from benchmarks.mutations.places import SHARES, room_of
+from benchmarks.mutations.trials import CAUGHT
 from benchmarks.records import Row
 
-__all__ = ["CAUGHT", "MISSED", "report", "share"]
+__all__ = ["report", "share"]
 
-CAUGHT, MISSED = ("yes", "timeout"), ("no", "limit")
+_MISSED = ("no", "limit")
 
 
 def share(rows: Iterable[Row]) -> str:
@@ -24,7 +25,7 @@ def share(rows: Iterable[Row]) -> str:
     str
         Such as "31 of 40 (78%)".
     """
-    judged = [row for row in rows if row["caught"] in CAUGHT + MISSED]
+    judged = [row for row in rows if row["caught"] in CAUGHT + _MISSED]
     caught = sum(row["caught"] in CAUGHT for row in judged)
     percent = f" ({caught / len(judged):.0%})" if judged else ""
     return f"{caught} of {len(judged)}{percent}"

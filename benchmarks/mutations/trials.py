@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.mutations import watch
 from benchmarks.mutations.places import Place
 
-__all__ = ["CONTRACT", "MARKERS", "Limits", "Result", "Trials", "suite_of"]
+__all__ = ["CAUGHT", "CONTRACT", "MARKERS", "Limits", "Result", "Trials", "suite_of"]
 
 CONTRACT = ("tests/engines/test_contract.py",)
 MARKERS = "not slow and not numba and not benchmarks"
@@ -87,6 +87,11 @@ class Result:
     by: str = ""
     n_tests: int = 0
     seconds: float = 0.0
+
+
+NOT_TRIED = Result("")
+CAUGHT = ("yes", "timeout")
+_CRASH = " (crash)"
 
 
 def suite_of(checkout: Path, file: str, contract: Sequence[str]) -> list[str]:
@@ -209,36 +214,54 @@ class Trials:
         if Path(run.stdout.strip()) != copy / "riskslim" / "__init__.py":
             raise RuntimeError(f"{copy} is not what is imported: {run.stdout}{run.stderr}")
 
-    def run(self, place: Place) -> Result:
+    def run(self, place: Place, before: Result = NOT_TRIED) -> Result:
         """Break a place, run its tests, and mend it.
 
         Parameters
         ----------
         place : Place
+        before : Result, optional
+            Of a trial that reached its limit: this one goes on with the file of tests in which
+            that one ended, and its numbers are those of both.
 
         Returns
         -------
         Result
+
+        Raises
+        ------
+        RuntimeError
+            If tests cannot be collected where nothing is broken.
         """
         with self._break(place) as is_built:
             if not is_built:
                 return Result("not compiled")
             files = suite_of(self._whole, place.key.file, self.contract)
+            last = before.by.partition("::")[0]
+            files = files[files.index(last) :] if last in files else files
             while True:
-                result = self._tests(self._broken, files)
-                if result.caught not in ("yes", "timeout") or self._holds(result, files):
-                    return result
-                self._left_out.append(result.by)
+                result = self._tests(self._broken, files, self.limits.whole - before.seconds)
+                if result.caught not in CAUGHT or self._holds(result, files):
+                    n_tests = before.n_tests + result.n_tests
+                    seconds = round(before.seconds + result.seconds, 1)
+                    return dataclasses.replace(result, n_tests=n_tests, seconds=seconds)
+                if not result.by:
+                    raise RuntimeError(f"the tests of {self._whole} do not begin: {files}")
+                sys.stdout.write(f"left out, since it fails at times: {result.by}\n")
+                self._left_out.append(result.by.removesuffix(_CRASH))
 
     def _holds(self, result: Result, files: Sequence[str]) -> bool:
         """Say whether a test fails because of what is broken: again there, and nowhere else.
 
         A collection that fails without a name is repeated as a whole.
         """
-        asked = [result.by] if result.by else [*files, "--collect-only"]
-        is_quick = result.caught == "yes" and not result.by.endswith(" (crash)")
-        asked[0] = asked[0].removesuffix(" (crash)")
-        if is_quick and self._tests(self._broken, asked).caught == "no":
+        test = result.by.removesuffix(_CRASH)
+        asked = [test] if test else [*files, "--collect-only"]
+        if (
+            result.caught == "yes"
+            and test == result.by
+            and self._tests(self._broken, asked).caught == "no"
+        ):
             return False
         return self._tests(self._whole, asked).caught == "no"
 
@@ -267,8 +290,9 @@ class Trials:
         )  # fmt: skip
         return run.returncode == 0
 
-    def _tests(self, copy: Path, asked: Sequence[str]) -> Result:
-        """Run tests on a copy up to the first failure."""
+    def _tests(self, copy: Path, asked: Sequence[str], most: float | None = None) -> Result:
+        """Run tests on a copy up to the first failure, or for so many CPU seconds."""
+        whole = round(self.limits.whole if most is None else most)
         events = self._folder / "events"
         events.write_text("")
         home = self._folder / "temporary"
@@ -284,15 +308,11 @@ class Trials:
             process = subprocess.Popen(
                 command, cwd=copy, stdout=output, stderr=subprocess.STDOUT,
                 env={**self._environment(copy), "TMPDIR": str(home)}, start_new_session=True,
-                preexec_fn=self._limit,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 10)),
             )  # fmt: skip
             is_silent = self._wait(process, events)
         seconds = _children_seconds() - before
         return self._judge(process.returncode, events.read_text().splitlines(), is_silent, seconds)
-
-    def _limit(self) -> None:
-        whole = round(self.limits.whole)
-        resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 10))
 
     def _wait(self, process: subprocess.Popen[bytes], events: Path) -> bool:
         """Wait for an end; true if it had to be made, as nothing happened any more."""
@@ -321,7 +341,7 @@ class Trials:
             return Result("limit", now, *numbers)
         if is_silent or code == -signal.SIGPROF:
             return Result("timeout", now, *numbers)
-        return Result("yes", f"{now} (crash)" if now else "", *numbers)
+        return Result("yes", f"{now}{_CRASH}" if now else "", *numbers)
 
 
 def users_of(path: Path) -> list[str]:

@@ -330,17 +330,19 @@ def test_a_run(checkout, tmp_path, monkeypatch, capsys):
     assert {int(row["number"]): (row["caught"], row["by"]) for row in rows} == numbers
     assert "| all | 2 of 3 (67%) |" in (folder / "report.md").read_text()
     assert (checkout / "riskslim" / "loss" / "form.py").read_text() == FORM
-    # What reached a limit is tried again with a larger one; what is gone is named.
+    # What reached a limit goes on with a larger one, where it ended; what is gone is named.
     again = folder / "again.csv"
     number = next(number for number, (caught, _) in numbers.items() if caught == "no")
-    row = next(row for row in rows if int(row["number"]) == number) | {"caught": "limit"}
-    command.append_row(again, command.FIELDS, row | {"within": "400.0"})
+    row = next(row for row in rows if int(row["number"]) == number)
+    row |= {"caught": "limit", "by": "tests/loss/test_alone.py::test_nothing", "within": "400.0"}
+    command.append_row(again, command.FIELDS, row | {"n_tests": "9"})
     command.append_row(again, command.FIELDS, row | {"number": "99", "line": "x = 1"})
     again_from = [*arguments, "--name", "again", "--places-from", str(again)]
     assert command.main(again_from) == 0
     assert [row["caught"] for row in read_rows(again, command.FIELDS)] == ["limit"] * 2
     assert command.main([*again_from, "--seconds", "500"]) == 0
     assert [row["caught"] for row in command.results(again).values()] == ["no", "gone"]
+    assert command.results(again)[number]["n_tests"] == "10"
     # A failure of the tests themselves catches nothing.
     (checkout / "tests" / "loss" / "test_form.py").write_text(TESTS.replace("== 7", "== 8"))
     assert command.main([*arguments, "--name", "flawed", "--only", str(number)]) == 0

@@ -416,3 +416,15 @@ def test_thresholds_of_true_and_false(threshold, how):
     name = next(item.name for item in encoder.items_ if item.variable == "x")
     assert items[name].tolist() == [0, 1, 1, 0]
     assert (encoder.variables_["x"].minimum, encoder.variables_["x"].maximum) == (0, 1)
+
+
+def test_a_cutoff_that_a_column_rounds_to_the_other_neighbour_splits_other_rows():
+    lower = np.float32(1.0)
+    upper = np.nextafter(lower, np.float32(2.0))
+    middle = (float(lower) + float(upper)) / 2
+    assert float(lower) < middle < float(upper)
+    assert np.float32(middle) == lower
+    assert not Neighbours(lower, upper, ">=").holds(middle)
+    assert Neighbours(lower, upper, "<=").holds(middle)
+    cutoff = placed_cutoff(Neighbours(lower, upper, ">="), "middle", integers=False)
+    assert (np.array([lower, upper]) >= cutoff).tolist() == [False, True]

@@ -10,6 +10,7 @@ import html5lib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
 
 from command_line import run, usage_error
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
@@ -330,3 +331,22 @@ def test_names_of_groups_and_special_values_are_no_markup():
     assert f">-9 ({shown})</td>" in page
     assert f'<th scope="row">{shown}</th>' in page
     assert f"<caption>By {shown}, training data</caption>" in page
+
+
+def test_figures_of_chance_and_weights_by_hand():
+    (X, y), (other, y_other) = rows(), rows(200, seed=4)
+    weight = np.linspace(1.0, 3.0, len(y))
+    judged = judged_rows(SCORE, (X, y, weight), (other, y_other, None), n_resamples=0)
+    found = {
+        (one["data"], one["part"], one["name"], one["statistic"]): one["value"]
+        for one in records(SCORE, judged)
+    }
+    ends = [found["given data", "rows", "", f"weight_{end}"] for end in ("minimum", "maximum")]
+    assert ends == [1.0, 3.0]
+    # The index of equal distributions is about chi-square over the number of rows, with a degree of
+    # freedom less than there are values: an item has two.
+    spread = (weight**2).sum() / weight.sum() ** 2 + 1 / len(other)
+    for name, n_values in (*((name, 2) for name in SCORE.points), ("", 5)):
+        part = "item" if name else "score"
+        chance = found["test data", part, name, "psi_by_chance"]
+        assert chance == pytest.approx(chi2.isf(0.05, n_values - 1) * spread)
