@@ -440,7 +440,8 @@ def test_packages_that_are_missing_are_said_to_be(monkeypatch, capsys):
     monkeypatch.setattr(config, "_PACKAGES", {"numpy": "", "no-such-package": "cli"})
     assert show_config(mode="dict")["packages"]["no-such-package"] is None
     show_config()
-    assert 'no-such-package         not installed: `pip install ".[cli]"`' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert 'no-such-package         not installed: `pip install ".[cli]"`' in shown
 
 
 def test_unknown_mode():
