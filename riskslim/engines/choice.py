@@ -41,7 +41,7 @@ class EngineChoice(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """Why this one, for errors about what it cannot do; empty if it was asked for."""
+        """The reason in parentheses, for errors; empty if the engine was asked for."""
         return "" if self.reason == ASKED_FOR else f" ({self.name} was chosen {self.reason})"
 
 
