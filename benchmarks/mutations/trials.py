@@ -96,6 +96,7 @@ class Result:
 NOT_TRIED = Result("")
 CAUGHT = ("yes", "timeout")
 _CRASH = " (crash)"
+_PAUSE = 0.5
 
 
 def suite_of(checkout: Path, file: str, contract: Sequence[str]) -> list[str]:
@@ -320,16 +321,18 @@ class Trials:
 
     def _wait(self, process: subprocess.Popen[bytes], events: Path) -> bool:
         """Wait for an end; true if it had to be made, as nothing happened any more."""
-        is_silent = False
+        last, silent = 0, 0.0
         try:
-            while process.poll() is None and not is_silent:
-                time.sleep(0.5)
-                is_silent = time.time() - events.stat().st_mtime > self.limits.silent
+            while process.poll() is None and silent <= self.limits.silent:
+                # Pauses are counted, not read off a clock: all of this may be stopped for a while.
+                time.sleep(_PAUSE)
+                size = events.stat().st_size
+                last, silent = size, silent + _PAUSE if size == last else 0.0
         finally:
             with contextlib.suppress(ProcessLookupError):  # what tests have left, too
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        return is_silent
+        return silent > self.limits.silent
 
     @staticmethod
     def _judge(code: int, events: Sequence[str], is_silent: bool, seconds: float) -> Result:
