@@ -139,14 +139,30 @@ def certificate_over_scales_faults(problem, certificate, objectives) -> list[str
     return found
 
 
-def unfinished_faults(small, best, solution) -> list[str]:
-    """Everything wrong with a score and the bounds of a search that was cut off."""
-    bounds = np.array([*solution.trace["lower_bound"], solution.certificate.lower_bound])
-    found = [f"{solution.coef}: {broken}" for broken in violations(small, solution.coef)]
-    if not (bounds <= best.objective + EQUAL_NATIVE).all():
+def stopped_faults(small, best, solution, equal=EQUAL_NATIVE) -> list[str]:
+    """Everything wrong with a solution that need not be optimal; None is no score in time."""
+    if solution is None:
+        return []
+    certificate, found = solution.certificate, []
+    if certificate.status is Status.INFEASIBLE:
+        return ["infeasible"] if best.feasible else []
+    bounds = np.array([*solution.trace["lower_bound"], certificate.lower_bound])
+    if not (bounds <= best.objective + equal).all():
         found.append(f"bounds up to {bounds.max()!r}, optimum {best.objective!r}")
     if (np.diff(bounds[:-1]) < 0).any():
         found.append(f"bounds of the trace fall: {bounds}")
+    if solution.coefficients is None:
+        return found
+    if broken := violations(small, solution.coef):
+        found.append(f"{solution.coef} is infeasible: {broken}")
+    if not certificate.objective >= best.objective - equal:
+        found.append(f"objective {certificate.objective!r}, optimum {best.objective!r}")
+    really = objective(small, solution.coef)
+    if not abs(certificate.objective - really) <= 1e-13:
+        found.append(f"objective {certificate.objective!r}, really {really!r}")
+    allowed = best.objective / (1.0 - certificate.gap_tolerance) + EQUAL
+    if certificate.status is Status.OPTIMAL and not certificate.objective <= allowed:
+        found.append(f"optimal with {certificate.objective!r}, optimum {best.objective!r}")
     return found
 
 

@@ -85,3 +85,18 @@ def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
     if within is None and len(pool) < n_solutions and pool.bound < math.inf:
         found.append(f"bound {pool.bound}, but there is no other one")
     return found
+
+
+def unfinished_pool_faults(small, problem, solution) -> list[str]:
+    """What is wrong with the bound of a list that need not be complete."""
+    pool = solution.pool
+    if pool is None:
+        return []
+    vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
+    listed = set(map(tuple, pool.coefficients.tolist()))
+    is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
+    following = objectives[is_other].min(initial=math.inf)
+    found = [] if listed <= set(map(tuple, vectors.tolist())) else ["a vector that is infeasible"]
+    if not pool.bound <= following + EQUAL_NATIVE:
+        found.append(f"bound {pool.bound}, the next one has {following}")
+    return found
