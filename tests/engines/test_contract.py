@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from checked_solutions import (
@@ -71,7 +71,7 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("pieces", "pieces by tables", "pieces by levels"),
     ),
     "families": (
-        ("families", "elimination", "cut-offs"),
+        ("families", "families to the end", "elimination", "cut-offs"),
         ("families", "families fitted in part", "families that are over"),
     ),
     "unions": (("rows in parts, unions", "rows in parts", "tables"), ("unions",)),
@@ -102,8 +102,9 @@ def cases(columns: str, most_slopes: int | None = None, **options: st.SearchStra
 def check_examples(n_examples: int, check: Callable[..., None], **drawn: st.SearchStrategy) -> None:
     """Let hypothesis look for an example that fails a check."""
     settings(
-        max_examples=n_examples, suppress_health_check=list(HealthCheck), report_multiple_bugs=False
-    )(given(**drawn)(check))()
+        max_examples=n_examples, suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink], report_multiple_bugs=False,
+    )(given(**drawn)(check))()  # fmt: skip
 
 
 def solved(case: Case, way: str, **options):
@@ -315,7 +316,6 @@ def test_a_node_limit_of_lattice_cpa_leaves_valid_bounds():
 
 # --- lists of the best scores ---------------------------------------------------------------------
 
-OPEN_REQUESTS = ((None, 0.02), (None, 0.3), (12, None), (150, None), (5, 0.05), (400, 0.5))
 # Given bounds of the intercept, and those that are derived or given on one side.
 INTERCEPTS = ((-3, 3), (None, None), (None, 4), (-4, None))
 
@@ -330,8 +330,8 @@ def test_lists_of_the_best_scores(columns, times):
         return pool_faults(case.small, case.problem, solution, n_solutions, within)
 
     def check(case, way, request):
-        if request[0] == MORE_THAN_ALL and case.best.n_slopes > 200:
-            return
+        if request[0] == MORE_THAN_ALL and case.best.n_slopes > 40:
+            request = (100, None)
         wrong = all_faults(case, [way], lambda *which: list_faults(*which, *request))
         assert not wrong, wrong
 
@@ -339,7 +339,7 @@ def test_lists_of_the_best_scores(columns, times):
         check_examples(
             40 * times, check, case=cases(columns, 120, intercept=st.sampled_from(INTERCEPTS)),
             way=st.sampled_from([*ways, "repeated"]),
-            request=st.sampled_from([*REQUESTS, *OPEN_REQUESTS]),
+            request=st.sampled_from(REQUESTS),
         )  # fmt: skip
     assert counts["repeated lists"] > 3 * times
 

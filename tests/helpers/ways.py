@@ -19,6 +19,7 @@ import numpy as np
 from enumeration import SmallProblem
 from partitions import elsewhere
 from riskslim import LatticeCPASettings, Solution, branch_and_bound, lattice_cpa
+from riskslim.constraints import search as constraint_search
 from riskslim.engines.branch_and_bound import (
     additive,
     beyond,
@@ -27,6 +28,7 @@ from riskslim.engines.branch_and_bound import (
     incumbents,
     parts,
     passes,
+    rates,
     roundings,
     search,
     stage,
@@ -34,8 +36,11 @@ from riskslim.engines.branch_and_bound import (
     unions,
     workspace,
 )
+from riskslim.engines.lattice_cpa import driver as lattice
+from riskslim.engines.lattice_cpa.listing import Listing
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows
+from riskslim.solution import SolveStatistics
 from searches import StopWithin
 from variants import variant
 
@@ -47,6 +52,10 @@ Generator = np.random.Generator
 LIMIT: dict[str, Any] = {"time_limit": 600.0}
 # Share of the searches that use two threads.
 SHARE_OF_THREADS = 0.2
+
+# Constraints that clash are all named: which are superfluous is told by tests of the names, and
+# takes longer than all else.
+NAMED_AT_ONCE = (constraint_search, {"TOTAL_SECONDS": 0.0})
 
 # Constants under which small problems take the ways of large ones.
 IN_PIECES = (elimination, {"RELAXATIONS": 0.0, "AHEAD": 0.5})
@@ -99,7 +108,7 @@ def _native(*patches: Patch, **chosen: Any) -> Way:
         settings = dataclasses.replace(settings_drawn(rng, **chosen), **(changes or {}))
         n_threads = 1 + int(rng.random() < SHARE_OF_THREADS)
         options = {"n_threads": n_threads, "settings": settings, **LIMIT, **options}
-        with patched(*patches):
+        with patched(NAMED_AT_ONCE, *patches):
             return branch_and_bound(problem, **options)
 
     return solve
@@ -116,7 +125,7 @@ def _in_parts(*patches: Patch, **chosen: Any) -> Way:
     return solve
 
 
-def _lattice(solver: str) -> Way:
+def _lattice(solver: str, *patches: Patch) -> Way:
     """LCPA with parts of it on and off: all in a third of the searches."""
 
     def solve(problem: Any, rng: Generator, **options: Any) -> Solution:
@@ -128,9 +137,18 @@ def _lattice(solver: str) -> Way:
         options = {
             "n_threads": n_threads, "settings": LatticeCPASettings(**chosen), **LIMIT, **options
         }  # fmt: skip
-        return lattice_cpa(problem, solver=solver, **options)
+        with patched(NAMED_AT_ONCE, *patches):
+            return lattice_cpa(problem, solver=solver, **options)
 
     return solve
+
+
+def _no_list(*_: Any) -> Listing:
+    return Listing(False, SolveStatistics())
+
+
+def _no_tree(*_: Any) -> str:
+    return lattice.TIME_LIMIT
 
 
 # Values of the settings of LCPA beside its parts.
@@ -161,6 +179,9 @@ NATIVE: dict[str, Way] = {
     "families": _native(
         *BY_FAMILIES, elimination="always", cutoffs="never", batch_size=one_of(1, 2, 3, 4),
     ),
+    "families to the end": _native(
+        *BY_FAMILIES, (elimination, {"FAMILIES_AHEAD": 1.0}), elimination="always", cutoffs="never",
+    ),
     "few passes": _native(tables="never", cutoffs="never", sample_rows=one_of(1, 2, 5)),
     "rounded aside": _native(ROUNDED_ASIDE, tables="never", cutoffs="never"),
 }  # fmt: skip
@@ -176,6 +197,24 @@ LATTICE: dict[str, Way] = {
     if importlib.util.find_spec(package) is not None
 }
 WAYS: dict[str, Way] = {**NATIVE, **PARTS, **LATTICE}
+# Of problems with constraints on rates: LCPA meets scores in order, and leaves what is left to a
+# solver, in its tree. Without an order, all is left to it.
+RATES: dict[str, Way] = {
+    "as chosen": NATIVE["as chosen"],
+    "relaxations": NATIVE["relaxations"],
+    "tables": _native(tables="always", table_cost=one_of(1e-3, 1.0, 50.0)),
+    "without heuristics": _native((rates.Rates, {"found_near": lambda *_, **__: iter(())})),
+}  # fmt: skip
+LATTICE_RATES: dict[str, Way] = {
+    **{
+        name.replace("LCPA with", "tree of"): _lattice(
+            name.split()[-1].lower(), (lattice, {"list_in_order": _no_list})
+        )
+        for name in LATTICE
+    },
+    **({"LCPA in order": _lattice("cplex", (lattice.LatticeCPARun, {"_search_tree": _no_tree}))}
+       if "LCPA with CPLEX" in LATTICE else {}),
+}  # fmt: skip
 # And of lists alone.
 EVERY: dict[str, Way] = {**WAYS, "repeated": _native(REPEATED)}
 
@@ -260,7 +299,7 @@ def stopped(way: Way, problem: Any, rng: Generator) -> Solution | None:
     try:
         return one_of(_by_limit, _before_step, _within_kernel)(rng)(way, problem, rng)
     except RiskSLIMError as error:
-        if "before any risk score was found" in str(error):
+        if "before any risk score was found" in str(error) or "were read once" in str(error):
             return None
         raise
 
