@@ -77,7 +77,7 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unions": (("rows in parts, unions", "rows in parts", "tables"), ("unions",)),
 }
 # Times as many examples where time is no matter.
-MORE = pytest.param(6, marks=pytest.mark.slow)
+MORE = pytest.param(5, marks=pytest.mark.slow)
 
 
 def cases(columns: str, most_slopes: int | None = None, **options: st.SearchStrategy):
@@ -148,8 +148,8 @@ def test_the_enumerated_optimum_is_found(columns, times):
 
     with counted_events() as counts:
         others = st.sampled_from([*NATIVE, *PARTS, *LATTICE])
-        check_examples(60 * times, check, case=cases(columns), other=others)
-    assert min(counts[event] for event in events) > 3 * times, counts
+        check_examples(30 * times, check, case=cases(columns), other=others)
+    assert min(counts[event] for event in events) > times, counts
 
 
 @pytest.mark.parametrize("corner", CORNERS)
@@ -209,7 +209,7 @@ def test_a_start_changes_nothing_but_the_way():
         wrong = all_faults(case, ("as chosen", "tables", *LATTICE), start_faults)
         assert not wrong, wrong
 
-    check_examples(25, check, case=cases("as drawn"))
+    check_examples(12, check, case=cases("as drawn"))
 
 
 @pytest.mark.parametrize("columns", ["as drawn", "cut-offs", "items"])
@@ -235,8 +235,8 @@ def test_a_gap_that_is_allowed_is_kept(columns):
         wrong = all_faults(case, ways, lambda *which: gap_faults(*which, tolerance))
         assert not wrong, wrong
 
-    check_examples(20, check, case=cases(columns), tolerance=st.sampled_from([0.01, 0.2]))
-    assert np.count_nonzero(gaps) > 5
+    check_examples(8, check, case=cases(columns), tolerance=st.sampled_from([0.01, 0.2]))
+    assert np.count_nonzero(gaps) > 2
 
 
 @pytest.mark.parametrize("columns", KINDS)
@@ -260,7 +260,7 @@ def test_threads_change_nothing_but_the_time(columns):
         )
         assert not wrong, wrong
 
-    check_examples(8, check, case=cases(columns))
+    check_examples(4, check, case=cases(columns))
 
 
 @pytest.mark.parametrize("times", [1, MORE])
@@ -282,8 +282,8 @@ def test_a_search_that_is_stopped_anywhere_has_valid_bounds(columns, times):
         wrong = all_faults(case, ways, found_when_stopped)
         assert not wrong, wrong
 
-    check_examples(40 * times, check, case=cases(columns))
-    assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 10 * times, statuses
+    check_examples(20 * times, check, case=cases(columns))
+    assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 3 * times, statuses
 
 
 @pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
@@ -310,7 +310,7 @@ def test_a_node_limit_of_lattice_cpa_leaves_valid_bounds():
         wrong = all_faults(case, LATTICE, lambda *which: limit_faults(*which, node_limit))
         assert not wrong, wrong
 
-    check_examples(40, check, case=cases("as drawn"), node_limit=st.sampled_from([0, 1, 3]))
+    check_examples(20, check, case=cases("as drawn"), node_limit=st.sampled_from([0, 1, 3]))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 5, statuses
 
 
@@ -337,11 +337,11 @@ def test_lists_of_the_best_scores(columns, times):
 
     with counted_events() as counts:
         check_examples(
-            40 * times, check, case=cases(columns, 120, intercept=st.sampled_from(INTERCEPTS)),
+            20 * times, check, case=cases(columns, 120, intercept=st.sampled_from(INTERCEPTS)),
             way=st.sampled_from([*ways, "repeated"]),
             request=st.sampled_from(REQUESTS),
         )  # fmt: skip
-    assert counts["repeated lists"] > 3 * times
+    assert counts["repeated lists"] > 0
 
 
 def test_lists_that_a_limit_ends_have_a_valid_bound():
@@ -365,8 +365,8 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
         "intercept": st.sampled_from([None, *INTERCEPTS]),
         "source": st.sampled_from(["any", "twins"]),
     }
-    check_examples(60, check, case=cases("as drawn", 300, **kept), request=requests)
-    assert ended[False] > 20, ended
+    check_examples(30, check, case=cases("as drawn", 300, **kept), request=requests)
+    assert ended[False] > 10, ended
 
 
 # --- scales ---------------------------------------------------------------------------------------
@@ -388,10 +388,10 @@ def test_lists_and_intervals_of_scales(columns, times):
         assert not wrong, wrong
 
     check_examples(
-        12 * times, check, case=cases(columns, 200, source=st.just("scales")),
+        8 * times, check, case=cases(columns, 200, source=st.just("scales")),
         other=st.sampled_from([*NATIVE, *PARTS, *LATTICE]),
     )  # fmt: skip
-    assert min(kinds[False, tuple], kinds[False, list]) > 3 * times, kinds
+    assert min(kinds[False, tuple], kinds[False, list]) > times, kinds
 
 
 def test_limits_over_scales_leave_valid_bounds():
@@ -416,7 +416,7 @@ def test_limits_over_scales_leave_valid_bounds():
         wrong = all_faults(case, ("as chosen", "tables"), limit_faults)
         assert not wrong, wrong
 
-    check_examples(25, check, case=cases("as drawn", 200, source=st.just("scales")))
+    check_examples(12, check, case=cases("as drawn", 200, source=st.just("scales")))
 
 
 # --- several engines ------------------------------------------------------------------------------

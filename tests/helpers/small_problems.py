@@ -307,7 +307,7 @@ LEAST_FEATURES = {"families": 5, "unions": 4}
 # Scales other than 1 of problems of one scale, and the share of these.
 ONE_SCALE, SHARE_OF_SCALES = (0.3, 0.4, 1.7, 2.0, 8.0), 0.2
 # Slope vectors of one enumeration, in most and in a few of the problems.
-MOST_SLOPES, MANY_SLOPES, SHARE_OF_MANY = 300, 3000, 0.1
+MOST_SLOPES, MANY_SLOPES, SHARE_OF_MANY = 400, 10_000, 0.15
 
 
 @dataclasses.dataclass(frozen=True)
