@@ -14,10 +14,8 @@ from scipy.special import expit
 
 from enumeration import (
     SmallProblem,
-    enumerate_over_scales,
     meets_constraints,
     objective,
-    random_scaled_problem,
     slopes,
 )
 from riskslim import (
@@ -431,21 +429,6 @@ def test_threads_change_nothing(n_threads):
     assert one.certificate.lower_bound == other.certificate.lower_bound
 
 
-@pytest.mark.slow
-def test_a_run_that_is_cut_off_has_a_valid_bound():
-    for seed in range(40):
-        small = random_scaled_problem(np.random.default_rng(seed), 300)
-        vectors, objectives = enumerate_over_scales(small)
-        if not len(vectors) or small.constraints:
-            continue
-        solution = branch_and_bound(small.build(), node_limit=1)
-        assert solution.certificate.lower_bound <= objectives.min() + 1e-10
-        assert solution.certificate.objective >= objectives.min() - 1e-10
-        assert solution.certificate.objective == pytest.approx(
-            objective(small, solution.coef, solution.scale), abs=1e-13
-        )
-
-
 def all_scores(small, low, high):
     """Every feasible vector with an intercept of a range, its objective and all its best scales.
 
@@ -616,33 +599,6 @@ def test_the_first_of_a_list_is_the_solution():
     assert pool.objectives[0] == pytest.approx(certificate.objective, abs=1e-15)
     assert certificate.status is Status.OPTIMAL
     assert certificate.lower_bound <= min(exact) + 1e-10
-
-
-@pytest.mark.slow
-def test_lattice_cpa_over_a_list():
-    failures = []
-    for seed in range(40):
-        small = random_scaled_problem(np.random.default_rng(seed), 200)
-        small.scale = sorted({*np.atleast_1d(small.scale).tolist(), 1.0})
-        vectors, objectives = enumerate_over_scales(small)
-        solution = lattice_cpa(small.build())
-        certificate = solution.certificate
-        if not len(vectors):
-            assert certificate.status is Status.INFEASIBLE
-            continue
-        lower = solution.trace["lower_bound"]
-        good = (
-            certificate.status is Status.OPTIMAL
-            and abs(certificate.objective - objectives.min()) <= 1e-9
-            and abs(certificate.objective - objective(small, solution.coef, solution.scale)) < 1e-13
-            and max(lower) <= objectives.min() + 1e-9
-            and (np.diff(lower) >= 0).all()
-            and (np.diff(solution.trace["upper_bound"]) <= 0).all()
-            and certificate.scales == ScaleSet.of(small.scale)
-        )
-        if not good:
-            failures.append(f"seed {seed}: {certificate}, optimum {objectives.min()!r}")
-    assert not failures, "\n".join(failures)
 
 
 def test_lattice_cpa_stops_scales_that_cannot_win():

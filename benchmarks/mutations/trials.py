@@ -22,11 +22,7 @@ from benchmarks.mutations.places import Place
 
 __all__ = ["CAUGHT", "CONTRACT", "MARKERS", "Limits", "Result", "Trials", "suite_of"]
 
-CONTRACT = (
-    "tests/engines/branch_and_bound/test_enumeration.py",
-    "tests/engines/branch_and_bound/test_scale_enumeration.py",
-    "tests/engines/lattice_cpa/test_enumeration.py",
-)
+CONTRACT = ("tests/engines/test_contract.py",)
 MARKERS = "not slow and not numba and not benchmarks"
 _NOT_COPIED = (".git", "__pycache__", "build", "site", ".hypothesis", ".*_cache", "*.c")
 _PLUGIN = "mutation_watch"

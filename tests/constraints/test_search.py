@@ -77,7 +77,7 @@ def drawn(rng, names, low, high):
 def test_finds_a_vector_or_proves_that_there_is_none(seed):
     rng = np.random.default_rng(seed)
     n_impossible = n_beyond_propagation = 0
-    for _ in range(150):
+    for _ in range(80):
         names = [f"x{j}" for j in range(rng.integers(2, 5))]
         reach = int(rng.integers(1, 3))
         lower, upper = (np.full(len(names) + 1, end) for end in (-reach, reach))
@@ -97,7 +97,7 @@ def test_finds_a_vector_or_proves_that_there_is_none(seed):
         else:
             n_impossible += 1
             n_beyond_propagation += rows.propagate(lower.copy(), upper.copy())
-    assert n_impossible > 50
+    assert n_impossible > 25
     assert n_beyond_propagation > 0
 
 
@@ -168,7 +168,7 @@ def make(constraints, names="abc", reach=200, **arguments):
 def test_rates_are_decided():
     """Of small problems with rates, by trying all vectors."""
     n_found = n_impossible = 0
-    for seed in range(60):
+    for seed in range(30):
         small = draw(seed, real=seed % 3 == 0)
         problem = small.build()
         vectors, met, _ = small.enumerate()
@@ -180,8 +180,8 @@ def test_rates_are_decided():
             assert problem.is_feasible(found.coef), seed
         n_found += found.coef is not None
         n_impossible += found.is_impossible
-    assert n_found >= 30
-    assert n_impossible >= 5
+    assert n_found >= 15
+    assert n_impossible >= 3
 
 
 def test_names_of_a_contradiction():

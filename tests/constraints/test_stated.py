@@ -379,21 +379,21 @@ def test_constant_features_need_zero_among_their_values():
         LogisticLoss(data, coefficients)
 
 
-@pytest.mark.parametrize("engine", ENGINES, ids=ENGINE_NAMES)
-def test_gaps_are_left_out(engine):
+def test_gaps_are_left_out():
     values = {"age": [0, 3], "age >= 60": [-2, 2], "sex = f": [-3, 0, 5]}
     problem = make(coefficients=CoefficientSet(NAMES, -2, 2, values=values))
     assert problem.violations([0, 1, 2, 0, 0, 0]) == [
         "points of 'age' are 0 or 3: broken by 'age' (1)"
     ]
-    solution = engine(problem)
     best = min(
         problem.objective([b, *points])
         for points in itertools.product([0, 3], [-2, 2], range(-2, 3), range(-2, 3), [-3, 0, 5])
         for b in range(-12, 5)
     )
-    assert solution.certificate.is_optimal
-    assert solution.certificate.objective == pytest.approx(best, abs=1e-9)
+    for name, engine in zip(ENGINE_NAMES, ENGINES, strict=True):
+        solution = engine(problem)
+        assert solution.certificate.is_optimal, name
+        assert solution.certificate.objective == pytest.approx(best, abs=1e-9), name
     descended = discrete_coordinate_descent(problem, [0, 0, 2, 0, 0, 0], swaps=True)
     assert problem.is_feasible(descended.coefficients)
     assert descended.coefficients[5] in (-3, 0, 5)
@@ -427,11 +427,11 @@ def test_records_that_others_imply_are_left_out():
     problem, rows = risk_rows(risk_at_least(0.2, {"sex = f": 1}), coefficients=signs)
     free, every = risk_rows(risk_at_least(0.2, {"sex = f": 1}))
     assert len(rows) < len(every)
-    for vector in RNG.integers(problem.lower, problem.upper, (3000, 6), endpoint=True):
+    for vector in RNG.integers(problem.lower, problem.upper, (600, 6), endpoint=True):
         assert (not rows.violations(vector)) == (not every.violations(vector))
     other, few = risk_rows(risk_at_most(0.2, {"sex = f": 1}), coefficients=signs)
     _, most = risk_rows(risk_at_most(0.2, {"sex = f": 1}))
-    for vector in RNG.integers(other.lower, other.upper, (3000, 6), endpoint=True):
+    for vector in RNG.integers(other.lower, other.upper, (600, 6), endpoint=True):
         assert (not few.violations(vector)) == (not most.violations(vector))
     assert free.infeasibility is None
 

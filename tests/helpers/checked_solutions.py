@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from enumeration import loss, objective, violations
-from riskslim import BranchAndBoundSettings, Status, branch_and_bound
-from riskslim.engines.branch_and_bound import search
+from riskslim import Status
 from riskslim.scale import SCALE_TOLERANCE
 
 # What the certificate promises: its bound_tolerance is 1e-9 on such problems.
@@ -83,8 +82,8 @@ def strict_faults(best, solution) -> list[str]:
     return found
 
 
-def report(seed, settings, wrong) -> str:
-    return f"seed {seed}, {settings}: {'; '.join(wrong)}"
+def report(case, how, wrong) -> str:
+    return f"{case}, {how}: {'; '.join(wrong)}"
 
 
 def equivalents(coef: np.ndarray) -> list[np.ndarray]:
@@ -123,47 +122,28 @@ def scale_faults(small, problem, solution, vectors, objectives) -> list[str]:
     return found
 
 
-def certificate_over_scales_faults(problem, certificate, objectives) -> list[str]:
-    """Everything wrong with objective and bound; ``objectives`` are those of all vectors."""
-    best = min(objectives, default=np.inf)
+def stopped_faults(small, best, solution, equal=EQUAL_NATIVE) -> list[str]:
+    """Everything wrong with a solution that need not be optimal; None is no score in time."""
+    if solution is None:
+        return []
+    certificate, found = solution.certificate, []
     if certificate.status is Status.INFEASIBLE:
-        return [] if best == np.inf else [f"infeasible, optimum {best!r}"]
-    tolerance = SCALE_TOLERANCE if problem.scales.is_interval else 0.0
-    found = []
-    if not abs(certificate.objective - best) <= best * tolerance + EQUAL_NATIVE:
-        found.append(f"objective {certificate.objective!r}, optimum {best!r}")
-    if not certificate.objective >= best - EQUAL_NATIVE:
-        found.append(f"objective {certificate.objective!r} below the optimum {best!r}")
-    if not certificate.lower_bound <= best + EQUAL_NATIVE:
-        found.append(f"bound {certificate.lower_bound!r}, optimum {best!r}")
-    return found
-
-
-def unfinished_faults(small, best, solution) -> list[str]:
-    """Everything wrong with a score and the bounds of a search that was cut off."""
-    bounds = np.array([*solution.trace["lower_bound"], solution.certificate.lower_bound])
-    found = [f"{solution.coef}: {broken}" for broken in violations(small, solution.coef)]
-    if not (bounds <= best.objective + EQUAL_NATIVE).all():
+        return ["infeasible"] if best.feasible else []
+    bounds = np.array([*solution.trace["lower_bound"], certificate.lower_bound])
+    if not (bounds <= best.objective + equal).all():
         found.append(f"bounds up to {bounds.max()!r}, optimum {best.objective!r}")
     if (np.diff(bounds[:-1]) < 0).any():
         found.append(f"bounds of the trace fall: {bounds}")
+    if solution.coefficients is None:
+        return found
+    if broken := violations(small, solution.coef):
+        found.append(f"{solution.coef} is infeasible: {broken}")
+    if not certificate.objective >= best.objective - equal:
+        found.append(f"objective {certificate.objective!r}, optimum {best.objective!r}")
+    really = objective(small, solution.coef)
+    if not abs(certificate.objective - really) <= 1e-13:
+        found.append(f"objective {certificate.objective!r}, really {really!r}")
+    allowed = best.objective / (1.0 - certificate.gap_tolerance) + EQUAL
+    if certificate.status is Status.OPTIMAL and not certificate.objective <= allowed:
+        found.append(f"optimal with {certificate.objective!r}, optimum {best.objective!r}")
     return found
-
-
-def cut_off(monkeypatch, steps: str, problem, n_steps: int, stop: int = 1, **settings):
-    """Solve with a flag that is set before the call of a part of the search that is one too many.
-
-    ``steps`` names the method of the search; a negative ``stop`` counts looks of its kernels.
-    """
-    left, original = [n_steps], getattr(search.Search, steps)
-
-    def advanced(self, *arguments):
-        left[0] -= 1
-        if left[0] < 0:
-            self.stop[0] = stop
-        original(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(search.Search, steps, advanced)
-        few = BranchAndBoundSettings(batch_size=2, swaps=False, **settings)
-        return branch_and_bound(problem, settings=few)

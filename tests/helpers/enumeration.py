@@ -497,10 +497,12 @@ def random_constrained_problem(
     return small
 
 
-def random_bounded_problem(rng: np.random.Generator) -> SmallProblem:
+def random_bounded_problem(
+    rng: np.random.Generator, max_slopes: int = MAX_CONSTRAINED_SLOPES
+) -> SmallProblem:
     """Draw a problem with bounds on the scores of records, and now and then on other sums."""
     small = random_problem(rng)
-    limit_number_of_slopes(rng, small, MAX_CONSTRAINED_SLOPES)
+    limit_number_of_slopes(rng, small, max_slopes)
     small.intercept = (int(rng.integers(-9, 1)), int(rng.integers(1, 9)))
     vector = np.concatenate(
         ([rng.integers(*small.intercept, endpoint=True)],

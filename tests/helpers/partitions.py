@@ -88,8 +88,9 @@ def partitions(rows: KernelRows) -> list[PartitionedRows]:
 
 
 def elsewhere(problem, seed=0):
-    """The same problem, its rows in files of five or in memory in seven parts."""
+    """The same problem, its rows in four files or in memory in up to seven parts."""
     rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
-    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
+    n_parts = min(2 + seed // 4 % 6, rows.n_rows)
+    held = in_parts(rows, n_parts) if seed % 2 else on_disk(rows, max(5, -(-rows.n_rows // 4)))
     names = problem.loss.data.feature_names
     return problem.restated(TrainingData.from_rows(held, feature_names=names))

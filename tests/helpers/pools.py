@@ -11,8 +11,10 @@ from enumeration import enumerate_ranked, objective
 from riskslim import Status
 
 MORE_THAN_ALL = 99_999
-REQUESTS = ((2, None), (7, None), (30, None), (MORE_THAN_ALL, None), (None, 0.0), (None, 0.02),
-            (None, 0.3), (5, 0.05), (1, 0.1))  # fmt: skip
+# What is asked for: as n_solutions and within. Long lists take long, and there are few of these.
+SHORT = ((2, None), (7, None), (None, 0.0), (None, 0.02), (None, 0.1), (5, 0.05), (1, 0.1),
+         (12, None))  # fmt: skip
+REQUESTS = (*SHORT, *SHORT, (30, None), (None, 0.3), (400, 0.5), (MORE_THAN_ALL, None))
 
 
 def intercepts_beyond(small, problem, pool) -> tuple[int, int]:
@@ -84,4 +86,19 @@ def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
         found.append(f"bound {pool.bound}, the next one has {following}")
     if within is None and len(pool) < n_solutions and pool.bound < math.inf:
         found.append(f"bound {pool.bound}, but there is no other one")
+    return found
+
+
+def unfinished_pool_faults(small, problem, solution) -> list[str]:
+    """What is wrong with the bound of a list that need not be complete."""
+    pool = solution.pool
+    if pool is None:
+        return []
+    vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
+    listed = set(map(tuple, pool.coefficients.tolist()))
+    is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
+    following = objectives[is_other].min(initial=math.inf)
+    found = [] if listed <= set(map(tuple, vectors.tolist())) else ["a vector that is infeasible"]
+    if not pool.bound <= following + EQUAL_NATIVE:
+        found.append(f"bound {pool.bound}, the next one has {following}")
     return found

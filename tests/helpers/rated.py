@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import warnings
 
 import numpy as np
 
+from checked_solutions import EQUAL, EQUAL_NATIVE
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
     RiskScoreProblem,
+    Status,
     TrainingData,
     at_most,
     false_negative_rate_at_most,
@@ -76,6 +79,7 @@ class Small:
     demands: list[Demand]
     others: list  # further constraints, with what they mean
     is_integer: bool
+    price: float = 1e-6
 
     def build(self, **settings):
         with warnings.catch_warnings():
@@ -88,8 +92,15 @@ class Small:
             coefficients,
             max_size=self.max_size,
             constraints=constraints,
+            l0_penalty=self.price,
             **settings,
         )
+
+    @functools.cached_property
+    def enumerated(self):
+        """Vectors, which of them are feasible, their objectives, and the least of the feasible."""
+        vectors, met, objectives = self.enumerate()
+        return vectors, met, objectives, objectives[met].min(initial=np.inf)
 
     @property
     def tie(self):
@@ -113,7 +124,7 @@ class Small:
         for _, meaning in self.others:
             met &= meaning(vectors)
         losses = np.logaddexp(0, -self.y * scores) @ weights / weights.sum()
-        return vectors, met, losses + 1e-6 * (slopes != 0).sum(axis=1)
+        return vectors, met, losses + self.price * (slopes != 0).sum(axis=1)
 
 
 def draw(seed, *, real=False):
@@ -143,6 +154,80 @@ def draw(seed, *, real=False):
         others.append((at_most(1, ["x1", "x2"]), lambda v: (v[:, 1:3] != 0).sum(axis=1) <= 1))
         others.append((monotone("x2", "+"), lambda v: v[:, 2] >= 0))
     return Small(X, y, weights, 2, int(rng.integers(1, d + 1)), demands, others, not real)
+
+
+def draw_items(seed):
+    """The same with 0/1 items, one of more values at times, and prices that matter."""
+    rng = np.random.default_rng([seed, 77])
+    d, n = 3, int(rng.integers(25, 90))
+    X = rng.integers(0, 2, (n, d)).astype(float)
+    if rng.random() < 0.3:
+        X[:, 0] = rng.integers(0, 4, n)
+    y = np.where(X @ rng.normal(0, 1.2, d) + rng.normal(0, 1, n) > rng.normal(0.5, 0.7), 1, -1)
+    groups = rng.integers(0, 2, n)
+    y[:4], groups[:4] = [-1, 1, -1, 1], [0, 0, 1, 1]
+    weights = (None, rng.integers(1, 4, n) * 1.0, rng.uniform(0.5, 2, n), np.where(y > 0, 3.0, 1.0))
+    demands = [
+        Demand(str(rng.choice(KINDS[:2])), float(rng.choice([0, 0.02, 0.1, 0.3])),
+               float(rng.choice([0.5, 0.3, 0.2, 0.7])))
+        for _ in range(int(rng.integers(1, 3)))
+    ]  # fmt: skip
+    if rng.random() < 0.15:
+        demands.append(Demand("positive", 0.1, 0.3, groups))
+    others = []
+    if rng.random() < 0.2:
+        others.append((monotone("x2", "+"), lambda v: v[:, 2] >= 0))
+    most = int(rng.integers(1, d + 1))
+    price = float(rng.choice([1e-6, 0.003, 0.02]))
+    return Small(X, y, weights[seed % 4], 2, most, demands, others, is_integer=True, price=price)
+
+
+DRAW = {
+    "integers": draw,
+    "reals": lambda seed: draw(seed, real=True),
+    "items": draw_items,
+}
+
+
+def rate_faults(small, solution, equal=EQUAL_NATIVE):
+    """Everything wrong with a solution that claims to be optimal."""
+    vectors, _, _, best = small.enumerated
+    if wrong := unfinished_rate_faults(small, solution, equal):
+        return wrong
+    certificate = solution.certificate
+    if certificate.status is Status.INFEASIBLE:
+        return []
+    found = []
+    if certificate.status is not Status.OPTIMAL:
+        found.append(f"{certificate.status}: {certificate.message}")
+    if not abs(certificate.objective - best) <= EQUAL:
+        found.append(f"objective {certificate.objective!r}, optimum {best!r}")
+    if not (vectors == solution.coef).all(axis=1).any():
+        found.append(f"{solution.coef} is out of bounds")
+    return found
+
+
+def unfinished_rate_faults(small, solution, equal=EQUAL_NATIVE):
+    """Everything wrong with a solution that need not be optimal; None is no score in time."""
+    if solution is None:
+        return []
+    vectors, met, _, best = small.enumerated
+    certificate, trace, found = solution.certificate, solution.trace, []
+    if certificate.status is Status.INFEASIBLE:
+        return [] if best == np.inf else [f"infeasible, optimum {best!r}"]
+    if best == np.inf:
+        return [f"{certificate!r}, and nothing is feasible"]
+    bounds = [certificate.lower_bound, *trace["lower_bound"]]
+    if not max(bounds) <= best + max(equal, certificate.bound_tolerance):
+        found.append(f"bounds up to {max(bounds)!r}, optimum {best!r}")
+    if not min([certificate.objective, *trace["upper_bound"]]) >= best - EQUAL:
+        found.append(f"objective {certificate.objective!r}, optimum {best!r}")
+    for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
+        if not (sign * np.diff(trace[column]) >= 0).all():
+            found.append(f"trace is not monotone in {column}: {trace[column]}")
+    if not met[(vectors == solution.coef).all(axis=1)].all():
+        found.append(f"{solution.coef} breaks a constraint")
+    return found
 
 
 def problem_of(X, y, *constraints, weights=None, **options):

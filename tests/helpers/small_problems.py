@@ -1,34 +1,27 @@
-"""Small problems with their enumerated optimum: random ones by seed, and corners by name."""
+"""Small problems with their enumerated optimum: drawn from kind and seed, and corners by name."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from enumeration import (
+    INTERCEPT,
     Enumerated,
     SmallProblem,
     enumerate_optimum,
+    enumerate_over_scales,
+    limit_number_of_slopes,
+    random_bounded_problem,
     random_constrained_problem,
     random_problem,
+    random_scaled_problem,
 )
-from riskslim import LinearConstraint, RiskScoreProblem, at_least, exactly
-
-
-@functools.cache
-def solved(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
-    """A problem, its optimum, and the package's statement of it."""
-    small = random_problem(np.random.default_rng(seed))
-    return small, enumerate_optimum(small), small.build()
-
-
-@functools.cache
-def constrained(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
-    small = random_constrained_problem(np.random.default_rng([seed, 21]))
-    return small, enumerate_optimum(small), small.build()
-
+from riskslim import LinearConstraint, RiskScoreProblem, at_least, at_most, exactly
 
 CORNERS = {
     "intercept only": {"max_size": 0, "min_size": 0},
@@ -87,6 +80,14 @@ TIED = {
 }
 
 
+def tied_problem(kind: str, box: tuple[int, int], price: float) -> SmallProblem:
+    """A constraint that counts use, next to which an indicator of use alone would be cheap."""
+    return plain(
+        np.random.default_rng(4), 4, constraints=(TIED[kind],), l0_penalty=price,
+        lower=np.full(4, box[0]), upper=np.full(4, box[1]),
+    )  # fmt: skip
+
+
 def plain(rng, d: int, **changes) -> SmallProblem:
     """Binary features, points from -3 to 3, and prices that can make use unwelcome."""
     X = (rng.random((80, d)) < 0.4).astype(float)
@@ -100,19 +101,15 @@ def plain(rng, d: int, **changes) -> SmallProblem:
     )
 
 
-def twin_problem(seed: int):
+def twin_problem(rng: np.random.Generator, max_slopes: int = 4000) -> SmallProblem:
     """Every column has a copy, a complement or a shifted copy, at different prices and bounds."""
-    rng = np.random.default_rng([seed, 13])
-    small = random_problem(rng, 4000)
+    small = random_problem(rng, max_slopes)
     half = (small.d + 1) // 2
     for j in range(half, small.d):
         column = small.X[:, rng.integers(half)]
         kind = rng.integers(3)
         small.X[:, j] = (column, column.max() + column.min() - column, column + 1)[kind]
-    # Constant columns must be free to be left out.
-    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
-        small.lower[j], small.upper[j] = min(small.lower[j], 0), max(small.upper[j], 0)
-        small.fixed.pop(j, None)
+    free_constant_columns(small)
     if rng.random() < 0.7:
         small.min_size = 0
         small.intercept = (None, None)
@@ -121,6 +118,13 @@ def twin_problem(seed: int):
     small.min_size = min(small.min_size, int(usable))
     small.max_size = max(int(required), small.min_size, int(rng.integers(0, small.d + 1)))
     return small
+
+
+def free_constant_columns(small):
+    """Let constant columns be left out."""
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.lower[j], small.upper[j] = min(small.lower[j], 0), max(small.upper[j], 0)
+        small.fixed.pop(j, None)
 
 
 def items_sample(rng, n, d, kind):
@@ -224,3 +228,205 @@ def few_valued(small, rng, most_values):
             small.X[:, j] = few_values(rng, len(small.y))
     small.max_size = max(3, small.min_size, small.d - int(rng.integers(3)))
     return small
+
+
+def some_few_values(small, rng):
+    """The same problem, where most columns have three to eight values."""
+    for j in range(small.d):
+        if rng.random() < 0.7:
+            small.X[:, j] = few_values(rng, len(small.y))
+    return small
+
+
+def variables(rng, n, sizes):
+    """Items of variables: cut-offs or levels, with missing values, columns as they come."""
+    columns = []
+    for size in sizes:
+        values = rng.integers(0, size + 1, n)
+        missing = rng.random(n) < 0.1
+        if rng.random() < 0.5:
+            items = [(values > k) & ~missing for k in range(size)]
+        else:
+            items = [(values == k) & ~missing for k in range(size)]
+        columns += [~item if rng.random() < 0.2 else item for item in items]
+    return np.array(columns, dtype=float).T
+
+
+def families(small, rng):
+    """The same problem with items of variables, and two or more of them in a score."""
+    small.X = variables(rng, len(small.y), [2] * (small.d // 2) + [1] * (small.d % 2))
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.X[0, j] = 1.0 - small.X[0, j]
+    small.max_size = max(2, small.min_size)
+    return small
+
+
+def unions(small, rng):
+    """The same problem with items of two or three values, of which there are several unions."""
+    n = len(small.y)
+    for j in range(small.d):
+        small.X[:, j] = rng.integers(0, 3, n) if rng.random() < 0.2 else rng.random(n) < 0.5
+    free_constant_columns(small)
+    small.weights = small.weights if rng.random() < 0.2 else None
+    small.max_size = max(1 + int(rng.integers(3)), small.min_size)
+    return small
+
+
+def cutoffs(small, rng):
+    """The same problem with nested items, now and then with a limit on how many are used."""
+    small = nested(small, rng)
+    if rng.random() < 0.2 and small.d > 2:
+        few = at_most(int(rng.integers(1, 3)), small.names[: rng.integers(2, small.d + 1)])
+        small.constraints = (*small.constraints, few)
+    return small
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+Change = Callable[[SmallProblem, np.random.Generator], SmallProblem]
+# What is drawn, and what is done to its columns.
+SOURCES: dict[str, Callable[[np.random.Generator, int], SmallProblem]] = {
+    "any": random_problem,
+    "constraints": random_constrained_problem,
+    "bounds on scores": random_bounded_problem,
+    "twins": twin_problem,
+    "scales": random_scaled_problem,
+}
+COLUMNS: dict[str, Change] = {
+    "as drawn": lambda small, rng: small,
+    "two values": binary,
+    "few values": mixed,
+    "some few values": some_few_values,
+    "cut-offs": cutoffs,
+    "items": functools.partial(few_valued, most_values=8),
+    "families": families,
+    "unions": unions,
+}
+# Features without which there is nothing to divide.
+LEAST_FEATURES = {"families": 5, "unions": 4}
+# Scales other than 1 of problems of one scale, and the share of these.
+ONE_SCALE, SHARE_OF_SCALES = (0.3, 0.4, 1.7, 2.0, 8.0), 0.2
+# Slope vectors of one enumeration, in most and in a few of the problems.
+MOST_SLOPES, MANY_SLOPES, SHARE_OF_MANY = 400, 10_000, 0.15
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A problem of a kind, drawn from a seed: as drawn, or with less of it.
+
+    With fewer rows and features, and some of what it states left out, it is a smaller problem that
+    shows the same fault.
+    """
+
+    source: str
+    columns: str
+    seed: int
+    most_slopes: int | None = None
+    n_rows: int | None = None
+    n_features: int | None = None
+    left_out: frozenset[str] = frozenset()
+    intercept: tuple[int | None, int | None] | None = None  # in the place of what is drawn
+
+    @functools.cached_property
+    def small(self) -> SmallProblem:
+        rng = self.rng("problem")
+        most = MANY_SLOPES if rng.random() < SHARE_OF_MANY else MOST_SLOPES
+        most = most if self.most_slopes is None else self.most_slopes
+        small = SOURCES[self.source](rng, most)
+        while small.d < LEAST_FEATURES.get(self.columns, 1):
+            small = SOURCES[self.source](rng, most)
+        small = COLUMNS[self.columns](small, rng)
+        if self.source != "scales" and rng.random() < SHARE_OF_SCALES:
+            at_scale(small, rng, most)
+        limit_number_of_slopes(rng, small, MANY_SLOPES)
+        small = reduced(small, self.n_rows, self.n_features, self.left_out)
+        # What constraints demand of an intercept is looked at for all of its values.
+        if self.intercept is not None and not (None in self.intercept and _names_intercept(small)):
+            small.intercept = self.intercept
+        return small
+
+    @functools.cached_property
+    def best(self) -> Enumerated:
+        return enumerate_optimum(self.small)
+
+    @functools.cached_property
+    def over_scales(self) -> tuple[np.ndarray, np.ndarray]:
+        return enumerate_over_scales(self.small)
+
+    @functools.cached_property
+    def problem(self) -> RiskScoreProblem:
+        return self.small.build()
+
+    def rng(self, what: str) -> np.random.Generator:
+        """A generator of its own for all that is drawn of a case."""
+        return np.random.default_rng([self.seed, *map(ord, what)])
+
+
+def at_scale(small: SmallProblem, rng: np.random.Generator, max_slopes: int) -> None:
+    """State a problem at another scale, with bounds within which as many log-odds are possible."""
+    small.scale = float(rng.choice(ONE_SCALE))
+    if small.scale > 2 and not small.constraints:
+        small.lower = np.where(small.lower < 0, 3 * small.lower, small.lower)
+        small.upper = np.where(small.upper > 0, 3 * small.upper, small.upper)
+        limit_number_of_slopes(rng, small, max_slopes)
+
+
+def _without_bounds(small: SmallProblem) -> dict[str, Any]:
+    ends = np.full(small.d, -1), np.full(small.d, 1)
+    return {"lower": ends[0], "upper": ends[1], "sign": [0] * small.d, "fixed": {}}
+
+
+# What a case can do without, as it is without it.
+STATED: dict[str, Callable[[SmallProblem], dict[str, Any]]] = {
+    "weights": lambda small: {"weights": None},
+    "prices": lambda small: {"feature_penalty": np.full(small.d, np.nan)},
+    "sizes": lambda small: {"min_size": 0, "max_size": None},
+    "bounds": _without_bounds,
+    "intercept": lambda small: {"intercept": (-5, 5)},
+    "constraints": lambda small: {"constraints": ()},
+    "scale": lambda small: {"scale": 1.0},
+}
+
+
+def reduced(
+    small: SmallProblem, n_rows: int | None, n_features: int | None, left_out: frozenset[str]
+) -> SmallProblem:
+    """The first rows and features of a problem, and what is stated of these."""
+    n = min(n_rows or len(small.y), len(small.y))
+    d = min(n_features or small.d, small.d)
+    most = d if small.max_size is None else min(small.max_size, d)
+    names = {*small.names[:d], INTERCEPT}
+    found = dataclasses.replace(
+        small,
+        X=small.X[:n, :d].copy(), y=small.y[:n].copy(),
+        weights=None if small.weights is None else small.weights[:n].copy(),
+        lower=small.lower[:d].copy(), upper=small.upper[:d].copy(), sign=small.sign[:d],
+        fixed={j: value for j, value in small.fixed.items() if j < d},
+        feature_penalty=small.feature_penalty[:d], min_size=min(small.min_size, most),
+        max_size=None if small.max_size is None else most,
+        constraints=tuple(one for one in small.constraints if _names_of(one) <= names),
+    )  # fmt: skip
+    _label_both_ways(found)
+    free_constant_columns(found)
+    for name in STATED:
+        if name in left_out:
+            found = dataclasses.replace(found, **STATED[name](found))
+    return found
+
+
+def _names_of(constraint: LinearConstraint) -> set[str]:
+    groups = {name for group in constraint.any_used for name in group}
+    return {*constraint.points, *constraint.used, *groups}
+
+
+def _names_intercept(small: SmallProblem) -> bool:
+    return any(INTERCEPT in one.points for one in small.constraints)
+
+
+def _label_both_ways(small: SmallProblem) -> None:
+    for k, label in enumerate((-1, 1)):
+        counted = small.y == label if small.weights is None else (small.y == label) * small.weights
+        if not np.any(counted):
+            small.y[k] = label
+            if small.weights is not None:
+                small.weights[k] = 1.0

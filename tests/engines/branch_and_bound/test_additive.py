@@ -1,4 +1,7 @@
-"""Families of items, what additive models of them bound, and pieces divided by them."""
+"""Families of items, what additive models of them bound, and pieces divided by them.
+
+The contract of engines (tests/engines/test_contract.py) compares what they find with enumeration.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,15 @@ import math
 import numpy as np
 import pytest
 
-from checked_solutions import (
-    certificate_over_scales_faults,
-    constrained_faults,
-    cut_off,
-    report,
-    strict_faults,
-    unfinished_faults,
-)
-from enumeration import (
-    enumerate_optimum,
-    enumerate_over_scales,
-    random_constrained_problem,
-    random_problem,
-)
-from pools import REQUESTS, pool_faults
-from riskslim import BranchAndBoundSettings, Status, branch_and_bound
+from riskslim import BranchAndBoundSettings, branch_and_bound
 from riskslim.engines.branch_and_bound import additive, elimination
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Families
 from riskslim.engines.branch_and_bound.rows import NodeRows
-from variants import variant
-
-SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
+from small_problems import plain, variables
 
 
 def never():
     return False
-
-
-def variables(rng, n, sizes):
-    """Items of variables: cut-offs or levels, with missing values, columns as they come."""
-    columns = []
-    for size in sizes:
-        values = rng.integers(0, size + 1, n)
-        missing = rng.random(n) < 0.1
-        if rng.random() < 0.5:
-            items = [(values > k) & ~missing for k in range(size)]
-        else:
-            items = [(values == k) & ~missing for k in range(size)]
-        columns += [~item if rng.random() < 0.2 else item for item in items]
-    return np.array(columns, dtype=float).T
 
 
 def node_rows(X, rng):
@@ -111,27 +83,6 @@ def test_what_has_no_families():
     assert AdditiveModel.of(independent, everything, 2, 2**30, never) is None  # each is its own
 
 
-def drawn(seed, max_slopes=3000):
-    """A random problem whose columns are items of three or four variables, two in a score."""
-    rng = np.random.default_rng([seed, 91])
-    draw = random_constrained_problem if seed % 3 == 1 else random_problem
-    small = draw(rng, max_slopes)
-    while small.d < 5:
-        small = draw(rng, max_slopes)
-    small.X = variables(rng, len(small.y), [2, 2, 1] if small.d == 5 else [2, 2, 2])
-    for j in range(small.d):
-        if np.ptp(small.X[:, j]) == 0:
-            small.X[0, j] = 1.0 - small.X[0, j]
-    small.max_size = max(2, small.min_size)
-    return small
-
-
-def settings_of(seed):
-    return dataclasses.replace(
-        variant(seed), cutoffs="never", elimination="always", batch_size=1 + seed % 4
-    )
-
-
 @pytest.fixture
 def counts(monkeypatch):
     """Count fits and what they leave; families are asked of small problems, too."""
@@ -162,75 +113,6 @@ def counts(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("ahead", [0.25, 1.0])
-def test_the_enumerated_optimum_is_found(counts, monkeypatch, ahead):
-    monkeypatch.setattr(elimination, "FAMILIES_AHEAD", ahead)
-    failures = []
-    for seed in range(90):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=settings_of(seed))
-        wrong = constrained_faults(small, best, problem, solution)
-        wrong += strict_faults(best, solution)
-        if wrong:
-            failures.append(report(seed, ahead, wrong))
-    assert not failures, "\n".join(failures)
-    assert counts["fits"] > 100, counts
-    assert min(counts.values()) > 10, counts
-
-
-def test_lists_of_the_best_scores(counts):
-    failures = []
-    for seed in range(40):
-        small = drawn(seed, max_slopes=400)
-        small.intercept = (-3, 3)
-        problem = small.build()
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        solution = branch_and_bound(
-            problem, n_solutions=n_solutions, within=within, settings=settings_of(seed)
-        )
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-    assert not failures, "\n".join(failures)
-    assert counts["fits"] > 50, counts
-
-
-def test_scales(counts):
-    failures = []
-    for seed in range(24):
-        small = drawn(3 * seed, max_slopes=400)
-        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        (_, objectives), problem = enumerate_over_scales(small), small.build()
-        certificate = branch_and_bound(problem, settings=settings_of(seed)).certificate
-        if wrong := certificate_over_scales_faults(problem, certificate, objectives):
-            failures.append(report(seed, small.scale, wrong))
-    assert not failures, "\n".join(failures)
-    assert counts["fits"] > 50, counts
-
-
-@pytest.mark.parametrize("n_steps", [0, 1, 2, 5])
-def test_a_run_that_is_cut_off_has_a_valid_bound(counts, monkeypatch, n_steps):
-    n_cut_off, failures = 0, []
-    for seed in range(0, 120, 3):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        if not best.feasible:
-            continue
-        solution = cut_off(
-            monkeypatch,
-            "_advance_elimination",
-            problem,
-            n_steps,
-            -1 - n_steps,
-            elimination="always",
-        )
-        n_cut_off += solution.certificate.status is Status.FEASIBLE
-        if wrong := unfinished_faults(small, best, solution):
-            failures.append(report(seed, n_steps, wrong))
-    assert not failures, "\n".join(failures)
-    assert n_cut_off > 0
-
-
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_threads_change_nothing_but_the_time(counts, n_threads):
     found = []
@@ -247,15 +129,11 @@ def test_threads_change_nothing_but_the_time(counts, n_threads):
 
 
 def raw_items():
-    small = drawn(0)
     rng = np.random.default_rng(5)
     X = variables(rng, 600, [6, 5, 6, 5, 4])
-    d = X.shape[1]
     y = np.where(rng.random(600) < 1 / (1 + np.exp(-(X[:, ::6] @ [2, -1, 1, -2, 1]))), 1, -1)
     return dataclasses.replace(
-        small, X=X, y=y, weights=None, lower=np.full(d, -3), upper=np.full(d, 3), sign=[0] * d,
-        fixed={}, feature_penalty=np.full(d, np.nan), l0_penalty=1e-4, min_size=0, max_size=3,
-        intercept=(None, None), constraints=(), scale=1.0,
+        plain(rng, X.shape[1]), X=X, y=y, l0_penalty=1e-4, max_size=3, intercept=(None, None)
     )  # fmt: skip
 
 

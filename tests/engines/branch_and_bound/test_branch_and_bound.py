@@ -57,6 +57,13 @@ def solved(problem):
     return branch_and_bound(problem)
 
 
+@pytest.fixture(scope="module")
+def medium():
+    """A few hundred nodes, and the solution."""
+    stated = medium_problem()
+    return stated, branch_and_bound(stated, settings=BranchAndBoundSettings(batch_size=4))
+
+
 def of(X, y, weights=None, lower=-5, upper=5, intercept=(None, None), **arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantFeatureWarning)
@@ -112,11 +119,10 @@ class TestResult:
         assert solved.settings["branching"] == "look_ahead"
         assert solved.settings["n_solutions"] == 1
 
-    @pytest.mark.parametrize("n_threads", [1, 2, 5])
-    def test_threads_change_nothing_but_the_time(self, n_threads):
-        p = medium_problem()
+    @pytest.mark.parametrize("n_threads", [2, 5])
+    def test_threads_change_nothing_but_the_time(self, medium, n_threads):
         settings = BranchAndBoundSettings(batch_size=4)
-        one = branch_and_bound(p, settings=settings)
+        p, one = medium
         other = branch_and_bound(p, n_threads=n_threads, settings=settings)
         assert other.certificate == one.certificate
         assert other.coef.tolist() == one.coef.tolist()
@@ -329,10 +335,9 @@ class TestInterruption:
         worker.join()
         assert found[0].certificate == solved.certificate
 
-    def test_relaxations_that_are_cut_short_leave_valid_bounds(self, monkeypatch):
+    def test_relaxations_that_are_cut_short_leave_valid_bounds(self, medium, monkeypatch):
         """The flag is set in the middle of a batch, by one of its own nodes."""
-        p = medium_problem()
-        best = branch_and_bound(p).certificate.objective
+        p, best = medium[0], medium[1].certificate.objective
         expand = search.Search._expand
         for stop_at in (1, 3, 10, 40):
             count = itertools.count()
@@ -468,12 +473,11 @@ SETTINGS = (
 
 class TestSettings:
     @pytest.mark.parametrize("changes", SETTINGS, ids=str)
-    def test_settings_leave_the_optimum(self, changes):
-        p = medium_problem()
+    def test_settings_leave_the_optimum(self, medium, changes):
+        p, best = medium[0], medium[1].certificate.objective
         settings = BranchAndBoundSettings(**changes)
         solution = branch_and_bound(p, settings=settings)
         assert solution.certificate.status is Status.OPTIMAL
-        best = branch_and_bound(p).certificate.objective
         assert solution.certificate.objective == pytest.approx(best, abs=1e-10)
         assert solution.settings.items() >= changes.items()
 

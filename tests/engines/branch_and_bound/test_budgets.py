@@ -32,7 +32,7 @@ def busy(monkeypatch):
     return pretend
 
 
-@pytest.fixture(params=["single", "interval"])
+@pytest.fixture(scope="module", params=["single", "interval"])
 def items(request):
     problem = make_problem(n=400, d=60, seed=4, max_size=4)
     if request.param == "single":
@@ -50,7 +50,7 @@ def test_the_load_changes_nothing(items, busy, monkeypatch, slowness):
         slow = tuple(slowness * cost for cost in getattr(work, name))
         monkeypatch.setattr(work, name, slow)
     runs = []
-    for load in (0.0, 0.5, 0.9):
+    for load in (0.0, 0.9):
         busy(load)
         solution = branch_and_bound(
             items, time_limit=LIMIT, node_limit=40,
@@ -63,7 +63,7 @@ def test_the_load_changes_nothing(items, busy, monkeypatch, slowness):
             statistics.loss_evaluations,
             [(record.upper_bound, record.lower_bound, record.nodes) for record in solution.trace],
         ))  # fmt: skip
-    assert runs[0] == runs[1] == runs[2]
+    assert runs[0] == runs[1]
 
 
 def test_budgets_do_bind(items, monkeypatch):

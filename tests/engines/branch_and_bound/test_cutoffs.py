@@ -1,28 +1,13 @@
-"""Search over cut-offs and points together, against enumeration."""
+"""Search over cut-offs and points together: what is particular to it."""
 
 from __future__ import annotations
-
-import dataclasses
 
 import numpy as np
 import pytest
 
 from checked_solutions import (
     EQUAL_NATIVE,
-    certificate_over_scales_faults,
-    constrained_faults,
-    cut_off,
-    report,
-    strict_faults,
-    unfinished_faults,
 )
-from enumeration import (
-    enumerate_optimum,
-    enumerate_over_scales,
-    random_constrained_problem,
-    random_problem,
-)
-from pools import REQUESTS, pool_faults
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
@@ -30,115 +15,12 @@ from riskslim import (
     RiskScoreProblem,
     Status,
     TrainingData,
-    at_most,
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import cutoffs
 from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
-from small_problems import nested
-from variants import variant
-
-
-def drawn(seed, max_slopes=2000):
-    rng = np.random.default_rng([seed, 171])
-    if seed % 2:
-        small = nested(random_constrained_problem(rng, max_slopes), rng)
-    else:
-        small = nested(random_problem(rng, max_slopes), rng)
-    if seed % 5 == 0 and small.d > 2:
-        extra = at_most(int(rng.integers(1, 3)), small.names[: rng.integers(2, small.d + 1)])
-        small.constraints = (*small.constraints, extra)
-    return small
-
-
-def with_cutoffs(seed, **changes):
-    return dataclasses.replace(variant(seed), cutoffs="always", **changes)
-
-
-@pytest.mark.parametrize("first_seed", range(0, 700, 70))
-def test_the_enumerated_optimum_is_found(first_seed):
-    failures, bounded = [], 0
-    for seed in range(first_seed, first_seed + 70):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=with_cutoffs(seed))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        bounded += solution.statistics.cutoff_nodes > 0
-        if wrong:
-            failures.append(report(seed, "cutoffs", wrong))
-    assert not failures, "\n".join(failures)
-    assert bounded > 30
-
-
-@pytest.mark.parametrize("first_seed", range(0, 90, 45))
-def test_lists_of_the_best_scores(first_seed):
-    failures = []
-    for seed in range(first_seed, first_seed + 45):
-        small = drawn(seed, 150)
-        small.intercept = (-3, 3)
-        problem = small.build()
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        solution = branch_and_bound(
-            problem, n_solutions=n_solutions, within=within, settings=with_cutoffs(seed)
-        )
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-    assert not failures, "\n".join(failures)
-
-
-SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
-
-
-@pytest.mark.parametrize("first_seed", range(0, 80, 40))
-def test_scales(first_seed):
-    failures = []
-    for seed in range(first_seed, first_seed + 40):
-        rng = np.random.default_rng([seed, 37])
-        small = nested(random_problem(rng, 300), rng)
-        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        (_, objectives), problem = enumerate_over_scales(small), small.build()
-        certificate = branch_and_bound(problem, settings=with_cutoffs(seed)).certificate
-        if wrong := certificate_over_scales_faults(problem, certificate, objectives):
-            failures.append(report(seed, small.scale, wrong))
-    assert not failures, "\n".join(failures)
-
-
-@pytest.fixture
-def small_steps(monkeypatch):
-    """A few nodes at a time, so that calls of the kernel end in the middle of everything."""
-    monkeypatch.setattr(cutoffs, "UNIT_NODES", 2)
-    monkeypatch.setattr(cutoffs, "UNIT_EVALUATED", 3)
-    monkeypatch.setattr(cutoffs, "ROUND_NODES", 1)
-
-
-@pytest.mark.usefixtures("small_steps")
-def test_steps_end_where_the_whole_does():
-    for seed in range(60):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=with_cutoffs(seed))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        assert not wrong, report(seed, "cutoffs", wrong)
-
-
-@pytest.mark.usefixtures("small_steps")
-@pytest.mark.parametrize("n_steps", [0, 1, 2, 5, 12])
-def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
-    n_cut_off, failures = 0, []
-    for seed in range(80):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        if not best.feasible:
-            continue
-        solution = cut_off(monkeypatch, "_advance_cutoffs", problem, n_steps, cutoffs="always")
-        if solution.coef is None:
-            continue
-        n_cut_off += solution.certificate.status is Status.FEASIBLE
-        if wrong := unfinished_faults(small, best, solution):
-            failures.append(report(seed, n_steps, wrong))
-    assert not failures, "\n".join(failures)
-    assert n_cut_off > 0
+from small_problems import Case
 
 
 def raw_problem(seed, n=300, max_size=3, **options):
@@ -231,7 +113,7 @@ def test_rows_are_sorted_only_for_a_search_that_begins(monkeypatch):
 
 def test_chains_are_nested_and_hold_every_item():
     rng = np.random.default_rng(8)
-    small = drawn(int(rng.integers(100)) * 2)
+    small = Case("any", "cut-offs", int(rng.integers(100))).small
     problem = small.build()
     features = np.flatnonzero(np.ptp(small.X, axis=0) > 0)
     packed = TableItems.of(problem.loss, features)

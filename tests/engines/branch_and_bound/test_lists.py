@@ -7,21 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from checked_solutions import report
 from enumeration import (
-    enumerate_ranked,
     loss,
-    random_constrained_problem,
     random_problem,
     slopes,
 )
-from pools import pool_faults
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim.engines.branch_and_bound import beyond
 from riskslim.loss.reach import InterceptReach
 from riskslim.rows.base import StoppedError
-
-REQUESTS = ((None, 0.02), (None, 0.3), (12, None), (150, None), (5, 0.05), (400, 0.5))
 
 
 def one_item(**given) -> RiskScoreProblem:
@@ -73,82 +67,6 @@ def test_more_scores_than_there_are_within_the_bounds():
     assert not pool.complete
     assert len(pool) == 5 * (high - low + 1)
     assert "it has all scores with an intercept from" in pool.explain()
-
-
-def open_problem(seed, max_slopes=150):
-    """Neither or one bound of the intercept is given; now and then no score without points."""
-    rng = np.random.default_rng([seed, 4])
-    draw = random_constrained_problem if seed % 4 == 0 else random_problem
-    small = draw(rng, max_slopes)
-    if not any("(intercept)" in getattr(one, "points", ()) for one in small.constraints):
-        first, last = ((None, None), (None, None), (None, 4), (-4, None))[seed % 4]
-        small.intercept = (first, last)
-    return small
-
-
-@pytest.mark.parametrize("first_seed", range(0, 300, 60))
-def test_lists_with_derived_bounds_lack_nothing(first_seed):
-    failures, beyond_bounds = [], 0
-    for seed in range(first_seed, first_seed + 60):
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        small = open_problem(seed)
-        problem = small.build()
-        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within, time_limit=600)
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-        if solution.pool is not None:
-            listed = solution.pool.coefficients[:, 0]
-            beyond_bounds += (listed < problem.lower[0]).any() | (listed > problem.upper[0]).any()
-    assert not failures, "\n".join(failures)
-    assert beyond_bounds > 5
-
-
-def test_a_search_is_repeated_where_its_first_level_was_too_low(monkeypatch):
-    monkeypatch.setattr(beyond.Beyond, "first", lambda self, problem: problem)
-    failures, repeated = [], []
-    wider = beyond.Beyond.wider
-
-    def counted(self, problem, incumbents):
-        found = wider(self, problem, incumbents)
-        repeated.append(found is not None)
-        return found
-
-    monkeypatch.setattr(beyond.Beyond, "wider", counted)
-    for seed in range(60):
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        small = open_problem(seed)
-        problem = small.build()
-        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within, time_limit=600)
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-    assert not failures, "\n".join(failures)
-    assert sum(repeated) > 20
-
-
-def test_a_repeated_search_that_a_limit_ends_keeps_what_is_proven(monkeypatch):
-    monkeypatch.setattr(beyond.Beyond, "first", lambda self, problem: problem)
-    ended = 0
-    for seed in range(40):
-        small = open_problem(seed)
-        problem = small.build()
-        best = branch_and_bound(problem)
-        if best.coefficients is None:
-            continue
-        for node_limit in (2, 6, 20):
-            solution = branch_and_bound(problem, within=0.3, node_limit=node_limit)
-            pool, certificate = solution.pool, solution.certificate
-            assert certificate.lower_bound <= best.certificate.objective + 1e-10
-            if pool.complete:
-                continue
-            ended += certificate.is_optimal
-            low, high = int(problem.lower[0]) - 15, int(problem.upper[0]) + 15
-            low = low if small.intercept[0] is None else int(problem.lower[0])
-            high = high if small.intercept[1] is None else int(problem.upper[0])
-            vectors, objectives = enumerate_ranked(small, low, high)
-            listed = set(map(tuple, pool.coefficients.tolist()))
-            is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
-            assert pool.bound <= objectives[is_other].min(initial=math.inf) + 1e-10, seed
-    assert ended > 5
 
 
 def test_bounds_of_the_loss_by_intercept_hold():

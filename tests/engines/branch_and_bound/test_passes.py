@@ -5,30 +5,16 @@ Samples of one to five rows say next to nothing of the others: what is proven ca
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from checked_solutions import (
-    EQUAL_NATIVE,
     constrained_faults,
-    faults,
-    report,
-    scale_faults,
-    strict_faults,
-    trace_faults,
 )
 from enumeration import (
     enumerate_optimum,
-    enumerate_over_scales,
-    random_bounded_problem,
-    random_constrained_problem,
     random_problem,
-    random_scaled_problem,
-    violations,
 )
-from pools import REQUESTS, pool_faults
 from problems import make_problem
 from riskslim import (
     BranchAndBoundSettings,
@@ -42,17 +28,6 @@ from riskslim import (
 )
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound import incumbents, passes, rows, workspace
-from small_problems import constrained, solved, twin_problem
-from variants import VARIANTS, variant
-
-SAMPLES = (1, 2, 5)
-
-
-def sampled(seed: int, **changes) -> BranchAndBoundSettings:
-    """Settings of a variant under which nodes of more than a few rows are sampled."""
-    return dataclasses.replace(
-        variant(seed), sample_rows=SAMPLES[seed % 3], tables="never", cutoffs="never", **changes
-    )
 
 
 @pytest.fixture
@@ -73,115 +48,6 @@ def passes_made(monkeypatch):
 
     monkeypatch.setattr(passes, "kernels", Counted())
     return made
-
-
-@pytest.mark.parametrize("first_seed", range(0, 600, 100))
-def test_the_enumerated_optimum_is_found(first_seed, passes_made):
-    failures = []
-    for seed in range(first_seed, first_seed + 100):
-        small, best, problem = solved(seed)
-        solution = branch_and_bound(problem, settings=sampled(seed))
-        wrong = faults(small, best, problem, solution) + strict_faults(best, solution)
-        if wrong := wrong + trace_faults(solution, best):
-            failures.append(report(seed, sampled(seed), wrong))
-    assert not failures, "\n".join(failures)
-    assert len(passes_made) > 1000
-    assert max(passes_made) == 3
-
-
-@pytest.mark.parametrize("first_seed", range(0, 300, 100))
-def test_the_enumerated_optimum_is_found_under_constraints(first_seed):
-    failures = []
-    for seed in range(first_seed, first_seed + 100):
-        small, best, problem = constrained(seed)
-        solution = branch_and_bound(problem, settings=sampled(seed))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        if wrong:
-            failures.append(report(seed, sampled(seed), wrong))
-    assert not failures, "\n".join(failures)
-
-
-def test_the_enumerated_optimum_is_found_under_bounds_on_scores():
-    """Constraints that the relaxation takes account of, as rows that no sample has."""
-    failures = []
-    for seed in range(100):
-        small = random_bounded_problem(np.random.default_rng([seed, 77]))
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=sampled(seed))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        if wrong:
-            failures.append(report(seed, sampled(seed), wrong))
-    assert not failures, "\n".join(failures)
-
-
-def test_equal_and_complementary_columns():
-    failures = []
-    for seed in range(100):
-        small = twin_problem(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=sampled(seed))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        if wrong:
-            failures.append(report(seed, "twins", wrong))
-    assert not failures, "\n".join(failures)
-
-
-@pytest.mark.parametrize("first_seed", range(0, 150, 50))
-def test_scales_of_a_list_and_of_an_interval(first_seed, passes_made):
-    failures = []
-    for seed in range(first_seed, first_seed + 50):
-        small = random_scaled_problem(np.random.default_rng(seed))
-        vectors, objectives = enumerate_over_scales(small)
-        problem = small.build()
-        change = {"memory_limit": 2**31} if "memory_limit" in VARIANTS[seed % 7] else {}
-        solution = branch_and_bound(problem, settings=sampled(seed, **change))
-        if wrong := scale_faults(small, problem, solution, vectors, objectives):
-            failures.append(f"seed {seed}, {small.scale}: {'; '.join(wrong)}")
-    assert not failures, "\n".join(failures)
-    assert len(passes_made) > 500
-
-
-@pytest.mark.parametrize("first_seed", range(0, 120, 40))
-def test_lists_of_the_best_scores(first_seed):
-    failures = []
-    for seed in range(first_seed, first_seed + 40):
-        rng = np.random.default_rng([seed, 9])
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        draw = random_constrained_problem if seed % 3 == 0 else random_problem
-        small = draw(rng, 100)
-        problem = small.build()
-        solution = branch_and_bound(
-            problem, n_solutions=n_solutions, within=within, settings=sampled(seed)
-        )
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within, sampled(seed)), wrong))
-    assert not failures, "\n".join(failures)
-
-
-@pytest.mark.parametrize("node_limit", [0, 1, 3])
-def test_a_node_limit_leaves_valid_bounds(node_limit):
-    statuses = []
-    settings = BranchAndBoundSettings(batch_size=1, swaps=False, sample_rows=2, tables="never")
-    for seed in range(40, 100):
-        small, best, problem = solved(seed)
-        solution = branch_and_bound(problem, node_limit=node_limit, settings=settings)
-        statuses.append(solution.certificate.status)
-        assert not violations(small, solution.coef), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
-        assert not trace_faults(solution, best), seed
-    assert set(statuses) == {Status.OPTIMAL, Status.FEASIBLE}
-
-
-def test_threads_change_nothing_but_the_time():
-    for seed in range(0, 60, 3):
-        _, _, problem = solved(seed)
-        settings = sampled(seed, batch_size=4)
-        one, three = (branch_and_bound(problem, n_threads=n, settings=settings) for n in (1, 3))
-        np.testing.assert_array_equal(one.coef, three.coef)
-        assert one.certificate == three.certificate, seed
-        assert one.statistics.nodes == three.statistics.nodes, seed
-        for column in ("lower_bound", "upper_bound", "nodes", "cuts"):
-            np.testing.assert_array_equal(one.trace[column], three.trace[column])
 
 
 def wide_problem(weighted: bool) -> RiskScoreProblem:

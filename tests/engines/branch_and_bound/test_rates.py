@@ -1,11 +1,11 @@
-"""Constraints on rates, settled by scores in order: against enumeration, lists, limits, scales."""
+"""Constraints on rates, settled by scores in order: boxes, tables, limits, scales."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rated import KINDS, Demand, Small, draw, many_records, problem_of
+from rated import draw, many_records, problem_of
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
@@ -17,54 +17,12 @@ from riskslim import (
     branch_and_bound,
     false_negative_rate_at_most,
     false_positive_rate_at_most,
-    monotone,
     rate_gap_at_most,
     risk_at_least,
 )
 from riskslim.engines.branch_and_bound import driver
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.choice import choose_engine, solve
-from riskslim.exceptions import RiskSLIMError
-from searches import StopAfter
-
-
-@pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("first_seed", [0, 50])
-def test_the_enumerated_optimum_is_found(first_seed, real):
-    statuses = []
-    for seed in range(first_seed, first_seed + 50):
-        small = draw(seed, real=real)
-        vectors, met, objectives = small.enumerate()
-        best = objectives[met].min(initial=np.inf)
-        solution = branch_and_bound(small.build())
-        certificate = solution.certificate
-        statuses.append(certificate.status)
-        if best == np.inf:
-            assert certificate.status is Status.INFEASIBLE, seed
-            continue
-        assert certificate.status is Status.OPTIMAL, (seed, certificate.message)
-        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
-        assert met[(vectors == solution.coef).all(axis=1)].all(), seed
-        assert solution.pool is None
-    assert statuses.count(Status.INFEASIBLE) >= 3
-    assert statuses.count(Status.OPTIMAL) >= 30
-
-
-@pytest.fixture
-def no_heuristics(monkeypatch):
-    """What is found is found by the search alone."""
-    monkeypatch.setattr(Rates, "found_near", lambda *args, **settings: iter(()))
-
-
-@pytest.mark.usefixtures("no_heuristics")
-def test_the_search_alone_finds_the_optimum():
-    for seed in range(40):
-        small = draw(seed, real=seed % 3 == 0)
-        _, met, objectives = small.enumerate()
-        best = objectives[met].min(initial=np.inf)
-        certificate = branch_and_bound(small.build()).certificate
-        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
-        assert certificate.is_optimal == np.isfinite(best), seed
 
 
 def test_no_box_with_a_feasible_vector_is_left():
@@ -106,75 +64,6 @@ def test_boxes_of_one_vector_are_decided():
 
 
 # ---- by tables -----------------------------------------------------------------------------------
-
-
-def drawn_items(seed):
-    """A small problem with 0/1 items, one of more values at times, and what it is solved with."""
-    rng = np.random.default_rng([seed, 77])
-    d, n = 3, int(rng.integers(25, 90))
-    X = rng.integers(0, 2, (n, d)).astype(float)
-    if rng.random() < 0.3:
-        X[:, 0] = rng.integers(0, 4, n)
-    y = np.where(X @ rng.normal(0, 1.2, d) + rng.normal(0, 1, n) > rng.normal(0.5, 0.7), 1, -1)
-    groups = rng.integers(0, 2, n)
-    y[:4], groups[:4] = [-1, 1, -1, 1], [0, 0, 1, 1]
-    weights = (None, rng.integers(1, 4, n) * 1.0, rng.uniform(0.5, 2, n), np.where(y > 0, 3.0, 1.0))
-    demands = [
-        Demand(str(rng.choice(KINDS[:2])), float(rng.choice([0, 0.02, 0.1, 0.3])),
-               float(rng.choice([0.5, 0.3, 0.2, 0.7])))
-        for _ in range(int(rng.integers(1, 3)))
-    ]  # fmt: skip
-    if rng.random() < 0.15:
-        demands.append(Demand("positive", 0.1, 0.3, groups))
-    others = []
-    if rng.random() < 0.2:
-        others.append((monotone("x2", "+"), lambda v: v[:, 2] >= 0))
-    small = Small(
-        X, y, weights[seed % 4], 2, int(rng.integers(1, d + 1)), demands, others, is_integer=True
-    )
-    return small, float(rng.choice([1e-6, 0.003, 0.02]))
-
-
-@pytest.mark.parametrize("tables", ["always", "never"])
-@pytest.mark.parametrize(
-    "asked", [{}, {"n_solutions": 5}, {"within": 0.02}, {"node_limit": 0}, {"n_threads": 2}]
-)
-def test_tables_find_the_enumerated_optimum(tables, asked):
-    n_vectors = n_solved = 0
-    for seed in range(16):
-        small, price = drawn_items(seed)
-        vectors, met, objectives = small.enumerate()
-        objectives = objectives + (price - 1e-6) * (vectors[:, 1:] != 0).sum(axis=1)
-        best = objectives[met].min(initial=np.inf)
-        problem = small.build(l0_penalty=price)
-        settings = BranchAndBoundSettings(tables=tables, table_cost=(1e-3, 1.0, 50.0)[seed % 3])
-        try:
-            solution = branch_and_bound(problem, settings=settings, **asked)
-        except RiskSLIMError:
-            assert "node_limit" in asked
-            continue
-        certificate = solution.certificate
-        n_vectors += solution.statistics.table_vectors
-        if best == np.inf:
-            assert certificate.status is Status.INFEASIBLE, seed
-            continue
-        assert certificate.lower_bound <= best + 1e-10, seed
-        assert certificate.objective >= best - 1e-10, seed
-        assert problem.is_feasible(solution.coef)
-        if "node_limit" in asked:
-            continue
-        n_solved += 1
-        assert certificate.is_optimal, seed
-        assert certificate.objective == pytest.approx(best, abs=2e-10), seed
-        if solution.pool is not None and solution.pool.complete:
-            least = np.sort(objectives[met])
-            wanted = (
-                least[:5] if "n_solutions" in asked else least[least <= least[0] * 1.02 + 1e-11]
-            )
-            np.testing.assert_allclose(solution.pool.objectives, wanted, rtol=1e-9)
-    assert ("node_limit" in asked) or n_solved > 8
-    assert tables == "always" or n_vectors == 0
-    assert tables == "never" or "node_limit" in asked or n_vectors > 0
 
 
 def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
@@ -222,33 +111,6 @@ def test_scores_next_to_a_limit_are_judged_alike(seed):
 # ---- lists ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first_seed", [0, 30])
-@pytest.mark.parametrize("asked", [{"n_solutions": 7}, {"within": 0.03}])
-def test_lists_hold_all_that_meet_the_rates(first_seed, asked):
-    n_lists = 0
-    for seed in range(first_seed, first_seed + 30):
-        small = draw(seed, real=seed % 3 == 0)
-        vectors, met, objectives = small.enumerate()
-        if not met.any():
-            continue
-        solution = branch_and_bound(small.build(), **asked)
-        assert solution.certificate.is_optimal, seed
-        pool = solution.pool
-        order = np.argsort(objectives[met], kind="stable")
-        best = objectives[met][order]
-        expected = best[:7] if "n_solutions" in asked else best[best <= best[0] * 1.03 + 1e-11]
-        assert len(pool) == len(expected), seed
-        np.testing.assert_allclose(pool.objectives, expected, rtol=1e-9)
-        feasible = {tuple(vector) for vector in vectors[met].tolist()}
-        assert {tuple(vector) for vector in pool.coefficients.tolist()} <= feasible
-        # Where all intercepts from some on are feasible the list says which it holds.
-        assert pool.complete or pool.intercepts is not None
-        rest = best[len(expected) :]
-        assert not len(rest) or pool.bound <= rest[0] + 1e-9
-        n_lists += 1
-    assert n_lists >= 15
-
-
 def test_one_score_has_the_bounds_of_its_problem(monkeypatch):
     """The intercept is not searched beyond what holds an optimal score."""
 
@@ -260,40 +122,6 @@ def test_one_score_has_the_bounds_of_its_problem(monkeypatch):
 
 
 # ---- limits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"node_limit": 0}, {"node_limit": 3}, {"gap_tolerance": 0.1}, {"time_limit": 0.02}, "stop"],
-)
-def test_bounds_of_searches_that_end_early(options):
-    statuses, n_without = set(), 0
-    for seed in range(40):
-        small = draw(seed, real=seed % 3 == 0)
-        _, met, objectives = small.enumerate()
-        best = objectives[met].min(initial=np.inf)
-        if best == np.inf:
-            continue
-        stated = {"should_stop": StopAfter(1 + seed % 4)} if options == "stop" else options
-        problem, records = small.build(), []
-        try:
-            solution = branch_and_bound(problem, progress=records.append, **stated)
-        except RiskSLIMError:  # before any score was found
-            n_without += 1
-            continue
-        certificate = solution.certificate
-        statuses.add(certificate.status)
-        assert problem.is_feasible(solution.coef)
-        assert certificate.objective >= best * (1 - 1e-9), seed
-        assert certificate.lower_bound <= best + certificate.bound_tolerance, seed
-        assert records == list(solution.trace)
-        for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
-            assert (sign * np.diff(solution.trace[column]) >= 0).all(), (seed, column)
-        if "gap_tolerance" in stated:
-            assert certificate.optimality_gap <= 0.1
-    if "node_limit" in options or "gap_tolerance" in options:  # no matter how busy the machine is
-        assert statuses
-        assert n_without == 0
 
 
 def test_the_gap_that_is_allowed_ends_the_search():

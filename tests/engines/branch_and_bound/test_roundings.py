@@ -9,15 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from checked_solutions import faults, report, strict_faults, trace_faults
 from problems import make_problem
 from riskslim import BranchAndBoundSettings, branch_and_bound
 from riskslim.engines.branch_and_bound import incumbents, rows
 from riskslim.engines.branch_and_bound.roundings import ALWAYS_ROUNDED, Roundings
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import Worker, share
-from small_problems import solved
-from variants import variant
 
 HALF = np.array([0.0, 0.5])
 
@@ -88,37 +85,6 @@ def test_work_is_shared_beside_other_work(n_workers, n_pieces):
 
         with pytest.raises(ValueError, match="aside"):
             share(workers, list(range(n_pieces)), work, pool, fails)
-
-
-@pytest.mark.parametrize("first_seed", range(0, 200, 100))
-def test_the_enumerated_optimum_is_found_by_any_number_of_threads(monkeypatch, first_seed):
-    monkeypatch.setattr(incumbents, "ROUGH_ROWS", 3)
-    failures, waited = [], 0
-    work = Roundings.work
-
-    def counted(self) -> None:
-        nonlocal waited
-        waited += self.aside is not None
-        work(self)
-
-    monkeypatch.setattr(Roundings, "work", counted)
-    for seed in range(first_seed, first_seed + 100):
-        small, best, problem = solved(seed)
-        found = [
-            branch_and_bound(problem, settings=variant(seed), n_threads=n_threads)
-            for n_threads in (1, 2)
-        ]
-        wrong = faults(small, best, problem, found[0]) + strict_faults(best, found[0])
-        wrong += trace_faults(found[0], best)
-        one, other = (
-            (one.coef.tolist(), one.certificate.lower_bound, one.statistics.nodes) for one in found
-        )
-        if one != other:
-            wrong.append(f"{one} with one thread, {other} with two")
-        if wrong:
-            failures.append(report(seed, variant(seed), wrong))
-    assert not failures, "\n".join(failures)
-    assert waited > 50
 
 
 def test_what_waits_at_a_limit_is_rounded(monkeypatch):

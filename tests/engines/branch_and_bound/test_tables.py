@@ -1,8 +1,7 @@
-"""Tables of supports in branch and bound, against enumeration."""
+"""Tables of supports in branch and bound: what is particular to them."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,20 +11,7 @@ import pytest
 
 from checked_solutions import (
     EQUAL_NATIVE,
-    certificate_over_scales_faults,
-    constrained_faults,
-    report,
-    strict_faults,
 )
-from enumeration import (
-    enumerate_optimum,
-    enumerate_over_scales,
-    enumerate_ranked,
-    random_constrained_problem,
-    random_problem,
-    violations,
-)
-from pools import REQUESTS, pool_faults
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
@@ -43,105 +29,9 @@ from riskslim.engines.branch_and_bound.tables import (
     count_supports,
     predicted_seconds,
 )
-from small_problems import binary, mixed, mixed_sample, twin_problem
-from variants import variant
-
-
-def drawn_mixed(seed, max_slopes=2000):
-    rng = np.random.default_rng([seed, 98])
-    kind = (random_problem, random_constrained_problem)[seed % 2]
-    return mixed(kind(rng, max_slopes), rng)
-
-
-def drawn(seed, max_slopes=2000):
-    rng = np.random.default_rng([seed, 99])
-    if seed % 3 == 0:
-        return binary(random_problem(rng, max_slopes), rng)
-    if seed % 3 == 1:
-        return binary(random_constrained_problem(rng, max_slopes), rng)
-    small = twin_problem(seed)
-    return binary(small, rng) if seed % 2 else small
-
+from small_problems import mixed_sample
 
 MODES = ("always", "nodes", "auto")
-
-
-def with_tables(seed, mode):
-    return dataclasses.replace(variant(seed), tables=mode)
-
-
-@pytest.mark.parametrize("first_seed", range(0, 240, 60))
-def test_the_enumerated_optimum_is_found(first_seed):
-    failures, completed = [], 0
-    for seed in range(first_seed, first_seed + 60):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        for mode in MODES:
-            solution = branch_and_bound(problem, settings=with_tables(seed, mode))
-            wrong = constrained_faults(small, best, problem, solution)
-            wrong += strict_faults(best, solution)
-            completed += solution.statistics.table_nodes
-            if wrong:
-                failures.append(report(seed, mode, wrong))
-    assert not failures, "\n".join(failures)
-    assert completed > 20
-
-
-@pytest.mark.parametrize("first_seed", range(0, 240, 60))
-def test_items_of_several_values(first_seed):
-    failures, completed, excluded = [], 0, 0
-    for seed in range(first_seed, first_seed + 60):
-        small = drawn_mixed(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        for mode in (*MODES, "never"):
-            solution = branch_and_bound(problem, settings=with_tables(seed, mode))
-            wrong = constrained_faults(small, best, problem, solution)
-            wrong += strict_faults(best, solution)
-            counts = solution.statistics
-            completed += counts.table_nodes
-            excluded += counts.table_supports - counts.table_left
-            if wrong:
-                failures.append(report(seed, mode, wrong))
-    assert not failures, "\n".join(failures)
-    assert completed > 20
-    assert excluded > 200
-
-
-@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
-@pytest.mark.parametrize("first_seed", range(0, 90, 45))
-def test_lists_of_the_best_scores(first_seed, draw):
-    failures = []
-    for seed in range(first_seed, first_seed + 45):
-        small = draw(seed, 150)
-        small.intercept = (-3, 3)
-        problem = small.build()
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        solution = branch_and_bound(
-            problem, n_solutions=n_solutions, within=within,
-            settings=with_tables(seed, ("always", "nodes")[seed // 9 % 2]),
-        )  # fmt: skip
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-    assert not failures, "\n".join(failures)
-
-
-SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
-
-
-@pytest.mark.parametrize("of_items", [binary, mixed])
-@pytest.mark.parametrize("first_seed", range(0, 60, 30))
-def test_scales(first_seed, of_items):
-    failures = []
-    for seed in range(first_seed, first_seed + 30):
-        rng = np.random.default_rng([seed, 31])
-        small = of_items(random_problem(rng, 300), rng)
-        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        (_, objectives), problem = enumerate_over_scales(small), small.build()
-        for mode in ("always", "nodes"):
-            certificate = branch_and_bound(problem, settings=with_tables(seed, mode)).certificate
-            if wrong := certificate_over_scales_faults(problem, certificate, objectives):
-                failures.append(report(seed, mode, wrong))
-    assert not failures, "\n".join(failures)
 
 
 @pytest.fixture
@@ -150,65 +40,6 @@ def small_steps(monkeypatch):
     for module in (stage, tables):
         monkeypatch.setattr(module, "TASK_SECONDS", 1e-7)
     monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
-
-
-def cut_off_after(n_checks):
-    """An end of the run at one of the times that it looks at its flag."""
-    left = [n_checks]
-
-    def advanced(self, stage, pool, original=search.Search._advance):
-        left[0] -= 1
-        if left[0] < 0:
-            self.stop[0] = 1
-        original(self, stage, pool)
-
-    return advanced
-
-
-@pytest.mark.usefixtures("small_steps")
-@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
-@pytest.mark.parametrize("n_steps", [0, 1, 2])
-def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps, draw):
-    cut_off = 0
-    for seed in range(60):
-        small = draw(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        if not best.feasible:
-            continue
-        with monkeypatch.context() as patch:
-            patch.setattr(search.Search, "_advance", cut_off_after(n_steps))
-            settings = BranchAndBoundSettings(tables="always", batch_size=2, swaps=False)
-            solution = branch_and_bound(problem, settings=settings)
-        if solution.coef is None:
-            continue
-        cut_off += solution.certificate.status is Status.FEASIBLE
-        assert not violations(small, solution.coef), seed
-        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
-        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0), seed
-    assert cut_off > 0
-
-
-@pytest.mark.usefixtures("small_steps")
-@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
-def test_steps_end_where_the_whole_does(draw):
-    for seed in range(45):
-        small = draw(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=with_tables(seed, "always"))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        assert not wrong, report(seed, "always", wrong)
-
-
-@pytest.mark.usefixtures("small_steps")
-def test_too_many_supports_are_left_to_relaxations(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_FOUND", 1)
-    for seed in range(30):
-        small = drawn(seed)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = branch_and_bound(problem, settings=with_tables(seed, "always"))
-        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
-        assert not wrong, report(seed, "always", wrong)
 
 
 @pytest.mark.usefixtures("small_steps")
@@ -445,18 +276,6 @@ def test_features_of_many_values_are_left_to_relaxations():
 def test_settings_are_checked(name, value):
     with pytest.raises(ValueError, match=name):
         BranchAndBoundSettings(**{name: value})
-
-
-def test_ranked_lists_of_items():
-    """A list from tables is that of the enumeration."""
-    rng = np.random.default_rng(9)
-    small = binary(random_problem(rng, 200), rng)
-    small.intercept = (-4, 4)
-    problem = small.build()
-    _, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
-    settings = BranchAndBoundSettings(tables="always")
-    pool = branch_and_bound(problem, n_solutions=10, settings=settings).pool
-    np.testing.assert_allclose(pool.objectives, objectives[:10], atol=EQUAL_NATIVE)
 
 
 def test_predictions_grow_with_the_work():

@@ -1,22 +1,16 @@
-"""Unions of features whose cells are counted in one pass: against counts and enumeration."""
+"""Unions of features whose cells are counted in one pass: against counts."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
 import numpy as np
 import pytest
 
-from checked_solutions import constrained_faults, report, strict_faults
-from enumeration import enumerate_optimum, random_constrained_problem, random_problem
-from partitions import elsewhere, in_parts, on_disk, random_data, rows_of
-from pools import REQUESTS, pool_faults
-from riskslim import branch_and_bound
-from riskslim.engines.branch_and_bound import parts, unions
+from partitions import in_parts, on_disk, random_data, rows_of
+from riskslim.engines.branch_and_bound import unions
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
-from variants import variant
 
 
 def values_of(sizes):
@@ -91,67 +85,3 @@ def test_cells_are_counts_of_rows(kind, merged):
     assert cells.merged(sorted(outside)) is None
     with pytest.raises(ValueError, match="no exact counts"):
         UnionCells(plan, in_parts(rows_of(random_data(4, weighted=True), merged=False), 2))
-
-
-@pytest.fixture
-def begun(monkeypatch):
-    """Unions are counted at once; how often they were."""
-    made, original = [], UnionCells.__init__
-
-    def counted(self, plan, rows):
-        made.append(plan)
-        original(self, plan, rows)
-
-    for name, value in (("MERGED_SHARE", 0.0), ("SAMPLE_ROWS", 20), ("UNION_NODES", 0.0),
-                        ("TRIED_SHARE", 0.0), ("MOST_CELLS", 9)):  # fmt: skip
-        monkeypatch.setattr(parts, name, value)
-    monkeypatch.setattr(unions, "ROW_NS", 0.0)
-    monkeypatch.setattr(UnionCells, "__init__", counted)
-    return made
-
-
-def drawn(seed, most):
-    """Items of which some have three values, and sizes that leave several unions."""
-    rng = np.random.default_rng([seed, 61])
-    small = None
-    while small is None or small.d < 4 or small.min_size > 1:
-        small = (random_problem, random_constrained_problem)[seed % 2](rng, most)
-    n = len(small.y)
-    for j in range(small.d):
-        small.X[:, j] = rng.integers(0, 3, n) if rng.random() < 0.2 else rng.random(n) < 0.5
-    small.weights = small.weights if seed % 5 == 0 else None
-    small.max_size = max(1 + seed % 3, small.min_size)
-    return small
-
-
-@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
-@pytest.mark.parametrize("first_seed", range(0, 120, 40))
-def test_the_enumerated_optimum_is_found(first_seed, begun):
-    failures = []
-    for seed in range(first_seed, first_seed + 40):
-        small = drawn(seed, 800)
-        best, problem = enumerate_optimum(small), elsewhere(small.build(), seed)
-        settings = dataclasses.replace(variant(seed), tables=("auto", "never")[seed % 2])
-        if settings.memory_limit == 1:
-            settings = dataclasses.replace(settings, memory_limit=10**6)
-        solution = branch_and_bound(problem, settings=settings, n_threads=1 + seed % 2)
-        wrong = constrained_faults(small, best, problem, solution)
-        if wrong := wrong + strict_faults(best, solution):
-            failures.append(report(seed, settings, wrong))
-    assert not failures, "\n".join(failures)
-    assert len(begun) > 5
-
-
-@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
-def test_lists_of_the_best_scores(begun):
-    failures = []
-    for seed in range(0, 40, 2):
-        small = drawn(seed, 150)
-        small.intercept = (-3, 3)
-        problem = elsewhere(small.build(), seed)
-        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
-        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within)
-        if wrong := pool_faults(small, problem, solution, n_solutions, within):
-            failures.append(report(seed, (n_solutions, within), wrong))
-    assert not failures, "\n".join(failures)
-    assert len(begun) > 1

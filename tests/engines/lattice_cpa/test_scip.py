@@ -16,10 +16,8 @@ import pytest
 from checked_solutions import faults
 from enumeration import (
     enumerate_optimum,
-    enumerate_over_scales,
     random_constrained_problem,
     random_problem,
-    random_scaled_problem,
 )
 from paths import HELPERS
 from problems import OPTIMUM, make_problem, paper_problem
@@ -42,18 +40,6 @@ from riskslim.engines.lattice_cpa import scip, scip_model
 from riskslim.engines.lattice_cpa.search import LatticeSearch
 from searches import StopWhen
 
-PARTS = (
-    "chained_updates", "rounding", "polishing", "swaps", "branching_priority", "fractional_rounds",
-)  # fmt: skip
-COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
-
-
-def chosen_settings(seed: int) -> LatticeCPASettings:
-    """Every part on and off, in turn."""
-    values = dict(zip(PARTS, COMBINATIONS[seed % len(COMBINATIONS)], strict=True))
-    values["fractional_rounds"] = 3 * values["fractional_rounds"]
-    return LatticeCPASettings(**values)
-
 
 @pytest.fixture(scope="module")
 def problem():
@@ -63,25 +49,6 @@ def problem():
 # ---- enumeration ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draw", [random_problem, random_constrained_problem])
-@pytest.mark.parametrize("first_seed", range(0, 320, 80))
-def test_the_enumerated_optimum_is_found(draw, first_seed):
-    failures, infeasible = [], 0
-    for seed in range(first_seed, first_seed + 80):
-        small = draw(np.random.default_rng([seed, 7]), 2000)
-        best, problem = enumerate_optimum(small), small.build()
-        solution = lattice_cpa(problem, solver="scip", settings=chosen_settings(seed))
-        if not best.feasible:
-            infeasible += 1
-            wrong = [] if solution.certificate.status is Status.INFEASIBLE else ["not infeasible"]
-        else:
-            wrong = faults(small, best, problem, solution)
-        if wrong:
-            failures.append(f"seed {seed}: {'; '.join(wrong)}, {solution.certificate}")
-    assert not failures, "\n".join(failures)
-    assert infeasible > 0 or draw is random_problem
-
-
 # These ended with a worse score than SCIP had accepted, before its candidates were considered.
 @pytest.mark.parametrize("seed", [1239, 1591, 2125, 2692, 2838])
 def test_candidates_of_scip_are_incumbents(seed):
@@ -89,19 +56,6 @@ def test_candidates_of_scip_are_incumbents(seed):
     small = draw(np.random.default_rng(seed), 2000)
     best, problem = enumerate_optimum(small), small.build()
     assert not faults(small, best, problem, lattice_cpa(problem, solver="scip"))
-
-
-def test_lists_of_scales():
-    for seed in range(20):
-        small = random_scaled_problem(np.random.default_rng(seed), 200)
-        small.scale = sorted({*np.atleast_1d(small.scale).tolist(), 1.0})
-        vectors, objectives = enumerate_over_scales(small)
-        certificate = lattice_cpa(small.build(), solver="scip").certificate
-        if len(vectors):
-            assert certificate.status is Status.OPTIMAL, seed
-            assert certificate.objective == pytest.approx(objectives.min(), abs=1e-9), seed
-        else:
-            assert certificate.status is Status.INFEASIBLE, seed
 
 
 def test_both_solvers_and_the_native_engine_agree(problem):
