@@ -132,6 +132,8 @@ def stopped_faults(small, best, solution, equal=EQUAL_NATIVE) -> list[str]:
     bounds = np.array([*solution.trace["lower_bound"], certificate.lower_bound])
     if not (bounds <= best.objective + equal).all():
         found.append(f"bounds up to {bounds.max()!r}, optimum {best.objective!r}")
+    if bounds.min() < 0.0:
+        found.append(f"bounds from {bounds.min()!r}")
     if (np.diff(bounds[:-1]) < 0).any():
         found.append(f"bounds of the trace fall: {bounds}")
     if solution.coefficients is None:

@@ -218,12 +218,15 @@ def unfinished_rate_faults(small, solution, equal=EQUAL_NATIVE):
     if best == np.inf:
         return [f"{certificate!r}, and nothing is feasible"]
     bounds = [certificate.lower_bound, *trace["lower_bound"]]
+    if min(bounds) < 0.0 or certificate.optimality_gap > 1.0:
+        found.append(f"bounds from {min(bounds)!r}, gap {certificate.optimality_gap!r}")
     if not max(bounds) <= best + max(equal, certificate.bound_tolerance):
         found.append(f"bounds up to {max(bounds)!r}, optimum {best!r}")
     if not min([certificate.objective, *trace["upper_bound"]]) >= best - EQUAL:
         found.append(f"objective {certificate.objective!r}, optimum {best!r}")
-    for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
-        if not (sign * np.diff(trace[column]) >= 0).all():
+    # The last record has the certificate's objective, whose rows are summed up once more.
+    for column, sign, room in (("upper_bound", -1, 1e-15), ("lower_bound", 1, 0), ("nodes", 1, 0)):
+        if not (sign * np.diff(trace[column]) >= -room).all():
             found.append(f"trace is not monotone in {column}: {trace[column]}")
     if not met[(vectors == solution.coef).all(axis=1)].all():
         found.append(f"{solution.coef} breaks a constraint")

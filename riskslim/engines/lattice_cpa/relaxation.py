@@ -76,7 +76,7 @@ class Relaxation:
     @property
     def floor(self) -> float:
         """A lower bound that holds as it is."""
-        return self.lower_bound - self.bound_tolerance
+        return max(self.lower_bound - self.bound_tolerance, 0.0)
 
     def finish(self, certificate: Certificate, seconds: float) -> None:
         """Close the trace with what a certificate states.

@@ -76,7 +76,7 @@ def test_threads_change_nothing_but_the_time():
 
 
 def test_little_memory_leads_to_the_same_score():
-    problem = raw_problem(6, n=150)
+    problem = raw_problem(6, n=80)
     much = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
     little = BranchAndBoundSettings(cutoffs="always", memory_limit=1)
     assert branch_and_bound(problem, settings=little).certificate.objective == pytest.approx(

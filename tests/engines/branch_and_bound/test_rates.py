@@ -160,7 +160,7 @@ def test_named_constraints_contradict():
         false_negative_rate_at_most(0.01, 0.5, name="sensitive"),
         at_most(2, ["x1", "x2"], name="few"),
     ]
-    problem = many_records(60)
+    problem = many_records(40, d=3)
     strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
     certificate = branch_and_bound(strict).certificate
     assert certificate.status is Status.INFEASIBLE
