@@ -88,6 +88,11 @@ def kernels_are_required():
 class BuildKernels(build_ext):
     """Ends where a kernel cannot be compiled, or leaves it out where that is allowed."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = True  # one compiler per core
+
     def run(self):
         # In a clone, kernels have the names of one version of Python: Python prefers them to those
         # of the limited API, so that old ones would hide new ones. (setuptools resets `inplace`.)
@@ -106,9 +111,8 @@ class BuildKernels(build_ext):
         super().build_extensions()
         if not self.failed:
             return
-        which = (
-            "the kernels" if len(self.failed) == len(self.extensions) else ", ".join(self.failed)
-        )
+        is_all = len(self.failed) == len(self.extensions)
+        which = "the kernels" if is_all else ", ".join(sorted(self.failed))
         what = f"{which} could not be compiled (the errors are above)"
         without = "lattice_cpa works with numba (`pip install numba`), branch_and_bound does not"
         if required:

@@ -207,6 +207,15 @@ class _Raw(NamedTuple):
     asked: dict[str, Any] = {}  # noqa: RUF012
     in_short: bool = False
 
+    @property
+    def way(self) -> str:
+        """What is asked to be done always, for the name."""
+        settings = self.asked.get("settings")
+        always = [
+            way for way in ("elimination", "cutoffs") if getattr(settings, way, "") == "always"
+        ]
+        return "".join(f"-{way}" for way in always)
+
 
 _ELIMINATION = BranchAndBoundSettings(tables="never", cutoffs="never", elimination="always")
 _RAW = (
@@ -226,7 +235,10 @@ _RAW = (
     _Raw("pima", 9, "free"),
     _Raw("pima", 1000, 1, max_size=4, asked={"items_per_variable": 2}),
     _Raw("pima", 1000, "free", max_size=4, asked={"gap_tolerance": 0.1}),
-    _Raw("pima", 1000, 1, asked={"gap_tolerance": 0.15}),
+    _Raw(
+        "pima", 1000, 1,
+        asked={"gap_tolerance": 0.1, "settings": BranchAndBoundSettings(cutoffs="always")},
+    ),
     _Raw(
         "credit_default", 49, 1,
         asked={"gap_tolerance": 0.05, "settings": BranchAndBoundSettings(elimination="always")},
@@ -245,8 +257,7 @@ def write_raw(record: Record) -> None:
         if one.in_short is not record.short:
             continue
         X, y = load(record.data / "raw", TABLES[one.table])
-        way = "-elimination" if "settings" in one.asked else ""
-        name = f"raw/{one.table}-{one.cutoffs}-{one.scale}-k{one.max_size}{way}"
+        name = f"raw/{one.table}-{one.cutoffs}-{one.scale}-k{one.max_size}{one.way}"
         with record.case(name):
             model = RiskSLIMClassifier(
                 items=encoder_for(TABLES[one.table], one.cutoffs), max_size=one.max_size,

@@ -11,6 +11,7 @@ labels or weights: a *segment* of rows has one of either.
 from __future__ import annotations
 
 import dataclasses
+import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -141,6 +142,33 @@ class WeightClasses(NamedTuple):
         return sized
 
 
+class _KnownCells:
+    """Cells of the supports that were asked for last, for any number of threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cells: OrderedDict[tuple[int, ...], Cells] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type[_KnownCells], tuple[()]]:
+        return _KnownCells, ()  # a copy counts anew
+
+    def __contains__(self, items: tuple[int, ...]) -> bool:
+        return items in self._cells
+
+    def get(self, items: tuple[int, ...]) -> Cells | None:
+        with self._lock:
+            found = self._cells.get(items)
+            if found is not None:
+                self._cells.move_to_end(items)
+            return found
+
+    def put(self, items: tuple[int, ...], cells: Cells) -> None:
+        with self._lock:
+            self._cells[items] = cells
+            if len(self._cells) > _REMEMBERED:
+                self._cells.popitem(last=False)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class PackedItems:
     """Items of few values, packed.
@@ -176,7 +204,7 @@ class PackedItems:
     n_rows: NDArray[np.int64]
     side: NDArray[np.int64]
     weight: NDArray[np.float64]
-    _known: OrderedDict[tuple[int, ...], Cells] = dataclasses.field(default_factory=OrderedDict)
+    _known: _KnownCells = dataclasses.field(default_factory=lambda: _KnownCells())
 
     def __len__(self) -> int:
         return len(self.features)
@@ -272,7 +300,6 @@ class PackedItems:
         """
         known = self._known.get(items)
         if known is not None:
-            self._known.move_to_end(items)
             return known
         chosen = self.planes_of(items)
         if len(chosen) > kernels.most_planes():
@@ -289,9 +316,8 @@ class PackedItems:
             for plane in range(self.first[item], self.first[item + 1]):
                 x[row, (number >> at) & 1 == 1] = self.values[plane]
                 at += 1
-        found = self._known[items] = Cells(number, x, weights)
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+        found = Cells(number, x, weights)
+        self._known.put(items, found)
         return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from riskslim import (
     lattice_cpa,
 )
 from riskslim._kernels import supports as kernels
+from riskslim.data import packed as packed_module
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import READS, pack, scratch_words
 from riskslim.engines.branch_and_bound import driver
@@ -113,6 +116,29 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kind, weights):
             for side, r in itertools.product((0, 1), range(3)):
                 rows = here & (groups == r) & ((data.labels > 0) == side)
                 assert joint[0, plane, side, r] == pytest.approx(w[rows].sum(), abs=1e-14)
+
+
+def test_threads_share_the_cells_that_are_remembered(monkeypatch):
+    """With room for one support, what a thread was just told of is gone when it asks again."""
+    monkeypatch.setattr(packed_module, "_REMEMBERED", 1)
+    data = make_data(np.random.default_rng(2), n=100)
+    packed = pack(all_rows(data), np.ones(data.n_features, bool))
+    expected = {(i,): packed.cells((i,)) for i in range(len(packed))}
+
+    def ask(seed):
+        rng = np.random.default_rng(seed)
+        for i in rng.integers(2, size=3000).tolist():
+            found = packed.cells((i,))
+            np.testing.assert_array_equal(found.weights, expected[i,].weights)
+
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(ask, range(4)))
+    finally:
+        sys.setswitchinterval(switching)
+    assert pickle.loads(pickle.dumps(packed)).cells((0,)).number.tolist() == [0, 1]
 
 
 def test_cells_and_masks_are_the_same_for_any_number_of_threads():
