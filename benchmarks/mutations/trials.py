@@ -22,7 +22,7 @@ from benchmarks.mutations.places import Place
 
 __all__ = ["CAUGHT", "CONTRACT", "MARKERS", "Limits", "Result", "Trials", "suite_of"]
 
-CONTRACT = ("tests/engines/test_contract.py",)
+CONTRACT = ("tests/engines/test_contract.py", "tests/engines/test_contract_rates.py")
 MARKERS = "not slow and not numba and not benchmarks"
 _NOT_COPIED = (".git", "__pycache__", "build", "site", ".hypothesis", ".*_cache", "*.c")
 _PLUGIN = "mutation_watch"

@@ -148,7 +148,7 @@ def test_the_enumerated_optimum_is_found(columns, times):
 
     with counted_events() as counts:
         others = st.sampled_from([*NATIVE, *PARTS, *LATTICE])
-        check_examples(30 * times, check, case=cases(columns), other=others)
+        check_examples(24 * times, check, case=cases(columns), other=others)
     assert min(counts[event] for event in events) > times, counts
 
 

@@ -60,8 +60,8 @@ def points_asked(monkeypatch):
 @pytest.mark.parametrize("kind", ["zero_one", "integers", "mixed"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_certificate_is_that_of_rows_in_memory(kind, weighted, room):
-    data = random_data(9, kind=kind, weighted=weighted, n=400, d=7)
-    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    data = random_data(9, kind=kind, weighted=weighted, n=250, d=6)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
     expected = branch_and_bound(problem).certificate
     for merged in (False, True):
