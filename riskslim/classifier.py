@@ -37,7 +37,6 @@ from riskslim.constraints.base import Constraint, variable
 from riskslim.constraints.linear import items_per_variable
 from riskslim.data.conventions import columns_of, is_finite_array, one_column, with_columns
 from riskslim.data.lazy import is_collection, of_rows
-from riskslim.data.statements import state, stated
 from riskslim.data.tables import Table, check_columns, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.choice import (
@@ -684,9 +683,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not is_finite_array(X):
             check_columns(table, score.feature_names)
         # Columns are in the order of the training data; their names have been compared.
-        rows = dataclasses.replace(table, names=None)
-        state(rows, stated(X))  # what an encoder made, it has looked at
-        return score, rows
+        return score, dataclasses.replace(table, names=None)
 
 
 def training_data_of(

@@ -19,7 +19,7 @@ from riskslim._wording import listing, near
 from riskslim.data.faults import Column, ColumnError, check_numeric, raise_faults, real_faults
 
 if TYPE_CHECKING:
-    pass
+    from riskslim.data.statements import Statement
 
 __all__ = [
     "Table",
@@ -47,6 +47,7 @@ class Table:
     n_features: int
     names: Sequence[Hashable] | None
     values: Callable[[int], Column]
+    items: Sequence[Statement] = ()  # what columns are that were computed from raw ones
 
     def column(self, j: int) -> Column:
         """Return a column of numbers, or raise ColumnError."""

@@ -53,7 +53,7 @@ from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
-from riskslim.data.statements import Statement, stated
+from riskslim.data.statements import Statement
 from riskslim.data.tables import (
     Table,
     open_table,
@@ -100,8 +100,8 @@ class TrainingData(FromBatches):
         larger of the two labels in sorted order, thus 1, True, or "yes" rather than "no"; with a
         ``PositiveLabelWarning`` where two texts such as "injury" and "no injury" do not say it.
     items : iterable of Item, or mapping from str to Item, optional
-        What features are: conditions on raw columns, as :class:`riskslim.items.Item`. Default: what
-        an :class:`~riskslim.ItemEncoder` stated of the data frame that it made; nothing of others.
+        What features are: conditions on raw columns, as :class:`riskslim.items.Item`, such as the
+        ``items_`` of the :class:`~riskslim.ItemEncoder` that made X. Default: plain columns.
 
     Attributes
     ----------
@@ -695,7 +695,7 @@ def stated_items(
     items: Iterable[Statement] | Mapping[str, Statement] | None,
     feature_names: Sequence[str],
 ) -> dict[str, Statement]:
-    """Find out what is stated of features, by the caller or by the encoder that made X.
+    """Find out what features are: as the caller says, or as a table of items does.
 
     Parameters
     ----------
@@ -715,7 +715,7 @@ def stated_items(
         Something else, or items that are no features.
     """
     if items is None:
-        made = {item.name: item for item in stated(X)}
+        made = {item.name: item for item in (X.items if isinstance(X, Table) else ())}
         return {name: made[name] for name in feature_names if name in made}
     by_name: dict[str, Statement] = {}
     for item in items.values() if isinstance(items, Mapping) else items:

@@ -25,7 +25,6 @@ from riskslim._wording import listing
 from riskslim.data.extrapolation import warn_of_far_values
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.labels import encode_labels
-from riskslim.data.statements import state
 from riskslim.data.summaries import TableSummary
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.batches import fit_summarised, write_items
@@ -201,10 +200,10 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The output is a data frame of the input's kind, or a NumPy array if X is one; ``set_output``
-    chooses another one. What the items are is stated of this data frame, and
-    :class:`~riskslim.TrainingData` and :class:`~riskslim.RiskSLIMClassifier` take it over; of
-    frames that are made from it, nothing is known (``score.with_variables(encoder)`` says it
-    again). A record (a mapping from names to single values) becomes what X was in
+    chooses another one. To whoever gets this frame its columns are plain columns: pass
+    ``RiskSLIMClassifier(items=encoder)`` the raw table, ``TrainingData(frame, y,
+    items=encoder.items_)``, or the fitted score the encoder, ``score.with_variables(encoder)``. A
+    record (a mapping from names to single values) becomes what X was in
     fit. Items are int8, and columns of ``numeric`` keep their type in data frames. Since arrays
     have no names, use data frames or ``set_output(transform="pandas")`` in front of an
     estimator that is to show the items' names.
@@ -663,7 +662,6 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 columns = {name: given.get(k, block[:, k]) for k, name in enumerate(names)}
                 frame = container.filled(columns)
-            state(frame, self.items_)
             return frame
         if not given:
             return block
@@ -725,8 +723,8 @@ def item_table(encoder: ItemEncoder, X: Any) -> Table:
     Returns
     -------
     Table
-        With the names of the items, and what they are stated (:mod:`riskslim.data.statements`). Of
-        thousands of items it needs no more memory than one of them.
+        With the names of the items, and what they are (``items``). Of thousands of items it needs
+        no more memory than one of them.
 
     Examples
     --------
@@ -753,6 +751,5 @@ def item_table(encoder: ItemEncoder, X: Any) -> Table:
         encoder._encoders[j].write(item, last[j], out)
         return out
 
-    table = Table(raw.n_samples, len(places), [item.name for _, item in places], values)
-    state(table, encoder.items_)
-    return table
+    names = [item.name for _, item in places]
+    return Table(raw.n_samples, len(places), names, values, encoder.items_)

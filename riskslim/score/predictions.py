@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from riskslim._wording import listing
 from riskslim.data.extrapolation import far_values, warn_of_far_values
 from riskslim.data.faults import ColumnError
 from riskslim.data.lazy import is_collection, of_rows
-from riskslim.data.statements import stated
 from riskslim.data.tables import Table
 from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
 from riskslim.items.variables import RawVariable
@@ -276,12 +275,12 @@ class Predictions(ScoreFields):
         for variable, values in numbers_of(table, used):
             yield variable.far(values)
 
-    def _far_features(self, rows: ScoredRows, made: Container[str]) -> Iterator[str]:
-        """Say which features have values far outside, but for those that an encoder looked at."""
+    def _far_features(self, rows: ScoredRows) -> Iterator[str]:
+        """Say which features have values far outside of their range in training."""
         for name, known in self.feature_ranges.items():
             variable = self.variables.get(name)
             has_range = variable is not None and bool(variable.range_text)
-            if name in made or (known.is_binary and not has_range):
+            if known.is_binary and not has_range:
                 continue
             values = np.asarray(rows.table.column(rows.positions[name]), dtype=np.float64)
             if variable is not None and has_range:
@@ -380,7 +379,6 @@ class Predictions(ScoreFields):
         return found
 
     def _rows(self, X: Any) -> ScoredRows:
-        made = {one.name for one in stated(X)}
         table: Any = X
         sources: dict[str, str] = {}
         if self.variables:
@@ -388,7 +386,7 @@ class Predictions(ScoreFields):
         rows = self._opened(table)
         far = [] if not sources else [*self._far_columns(rows.table, sources)]
         try:
-            far += self._far_features(rows, made)
+            far += self._far_features(rows)
         except ColumnError:
             return rows  # whoever adds up the scores says what is wrong, and in which rows
         warn_of_far_values(far)

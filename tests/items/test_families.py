@@ -154,10 +154,13 @@ def test_items_travel_from_the_encoder_to_the_file_of_the_score(kind):
         encoder.set_output(transform=kind)
     pipeline = make_pipeline(encoder, RiskSLIMClassifier(min_size=4, max_size=4))
     pipeline.fit(raw if isinstance(kind, str) else kind(raw), y)
-    score = pipeline[-1].risk_score_
+    assert not pipeline[-1].risk_score_.items  # its columns were plain ones to the classifier
+    score = pipeline[-1].risk_score_.with_variables(pipeline[0])
     assert dict(score.items) == {
         item.name: item for item in pipeline[0].items_ if item.name in score.points
     }
+    by_items = RiskSLIMClassifier(min_size=4, max_size=4, items=encoder).fit(raw, y).risk_score_
+    assert dict(by_items.items) == dict(score.items)
     assert len(score.items) == 4
     again = RiskScore.from_json(score.to_json())
     assert again.items == score.items
@@ -166,18 +169,33 @@ def test_items_travel_from_the_encoder_to_the_file_of_the_score(kind):
     assert len(families(score.points, score.items)) == 2  # of age, and of sex
 
 
-def test_frames_made_by_others_state_nothing():
+def test_nothing_is_known_of_a_frame_but_its_names_and_numbers():
     rng = np.random.default_rng(3)
     raw = pd.DataFrame({"age": rng.integers(20, 90, 100)})
-    items = ItemEncoder(thresholds={"age": [40, 60]}).fit_transform(raw)
+    encoder = ItemEncoder(thresholds={"age": [40, 60]})
+    items = encoder.fit_transform(raw)
     y = np.arange(100) % 2
-    assert set(TrainingData(items, y).items) == {"age >= 40", "age >= 60"}
-    assert TrainingData(items.copy(), y).items == {}
-    assert TrainingData(items, y).reweighted(np.ones(100)).items.keys() == {
-        "age >= 40", "age >= 60"}  # fmt: skip
+    assert TrainingData(items, y).items == {}
+    data = TrainingData(items, y, items=encoder.items_)
+    assert data.items == {item.name: item for item in encoder.items_}
+    assert data.reweighted(np.ones(100)).items == data.items
     for wrong in ([1], ["age >= 40"]):
         with pytest.raises(TypeError, match=r"items must be riskslim\.items\.Item, got"):
             TrainingData(items, y, items=wrong)
+
+
+def test_an_encoders_frame_may_be_changed_in_place():
+    # Its columns were remembered as the encoder's conditions, whatever had become of them.
+    rng = np.random.default_rng(4)
+    raw = pd.DataFrame({"age": rng.integers(20, 90, 300)})
+    items = ItemEncoder(thresholds={"age": [56]}).fit_transform(raw)
+    items["age >= 56"] = (raw["age"] < 30).astype(np.int8)
+    y = (rng.random(300) < np.where(raw["age"] < 30, 0.8, 0.2)).astype(int)
+    score = RiskSLIMClassifier(min_size=1, max_size=1).fit(items, y).risk_score_
+    assert not score.items
+    assert not score.variables
+    with pytest.raises(ValueError, match="'age >= 56'"):
+        score.predict_proba(raw)  # of raw rows it says that it lacks the column
 
 
 def test_items_of_training_data_are_checked():

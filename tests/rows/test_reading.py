@@ -81,8 +81,9 @@ def in_memory(table: pd.DataFrame, weights: str | None = None, **options) -> Tra
     """The same by way of a table."""
     X = pa.Table.from_pandas(table.drop(columns=["died", "weight"]), preserve_index=False)
     w = None if weights is None else table[weights]
-    made = encoder(**options).fit_transform(X, sample_weight=w)
-    return TrainingData(made, table["died"], w, outcome_name="died")
+    used = encoder(**options)
+    made = used.fit_transform(X, sample_weight=w)
+    return TrainingData(made, table["died"], w, outcome_name="died", items=used.items_)
 
 
 def solved(data: TrainingData, max_size: int = 3):
