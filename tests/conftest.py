@@ -61,13 +61,15 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # What numba compiles is kept for later processes, so those that compile in the test's own come
-    # first: all in the first worker, since workers begin with a part each and steal from the ends.
-    own, others = [], []
-    for item in items:
-        is_own = item.get_closest_marker("numba") and "backend" in item.fixturenames
-        (own if is_own else others).append(item)
-    items[:] = own + others
+    # What numba compiles is kept for later processes, so that two at a time would compile the same:
+    # all that need it are in the first worker, since workers begin with a part each and steal from
+    # the ends, and first those that compile in the test's own process.
+    def turn(item: pytest.Item) -> int:
+        if not item.get_closest_marker("numba"):
+            return 2
+        return 0 if "backend" in item.fixturenames else 1
+
+    items.sort(key=turn)
     if SHARED_DATA.is_dir():
         return
     skip = pytest.mark.skip(reason=f"no folder {SHARED_DATA}")

@@ -400,14 +400,19 @@ def test_platt_scaling_of_a_risk_score(frame):
     assert losses[1] < losses[0]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_signs_and_constraints(frame, name):
+@pytest.fixture(scope="module")
+def constrained(frame):
     X, y = frame
     names = list(X.columns)
-    model = METHODS[name](max_size=8, sign=dict.fromkeys(names[:20], "-"), **MORE)
-    model.set_params(constraints=[at_most(4, names[20:]), at_least(1, names[:20])])
-    model.fit(X, y)
-    pool = model.pool_
+    return fit_baselines(
+        X, y, max_size=8, sign=dict.fromkeys(names[:20], "-"),
+        constraints=[at_most(4, names[20:]), at_least(1, names[:20])], **MORE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_signs_and_constraints(constrained, name):
+    pool = constrained[name].pool_
     used = pool.coefficients[:, 1:] != 0
     signs = (pool.coefficients[:, 1:21] <= 0).all(axis=1)
     operational = (used[:, 20:].sum(axis=1) <= 4) & used[:, :20].any(axis=1)
@@ -474,6 +479,14 @@ def test_fit_baselines_is_fit(frame, fitted):
         np.testing.assert_array_equal(fitted[name].coef_, alone.coef_)
         assert fitted[name].best_index_ == alone.best_index_
         assert clone(fitted[name]).get_params() == alone.get_params()
+
+
+def test_a_fit_to_nets_of_all_methods_has_its_constraints(frame, constrained):
+    for name in ("PLR", "PooledRsRd*"):
+        together = constrained[name]
+        alone = clone(together).fit(*frame)
+        np.testing.assert_array_equal(together.coef_, alone.coef_)
+        np.testing.assert_array_equal(together.pool_.is_feasible, alone.pool_.is_feasible)
 
 
 def test_fit_baselines_checks_names(frame):

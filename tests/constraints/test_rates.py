@@ -49,12 +49,18 @@ HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]
 
 
+@functools.cache
+def enumerated(seed, real=False):
+    """A random problem, all its vectors, which meet the constraints, and their objectives."""
+    small = draw(seed, real=real)
+    return small, *small.enumerate()
+
+
 def test_the_feasible_vectors_are_those_of_the_oracle():
     n_feasible = n_infeasible = 0
     for seed in range(30):
-        small = draw(seed, real=seed % 3 == 0)
+        small, vectors, met, _ = enumerated(seed, seed % 3 == 0)
         problem = small.build()
-        vectors, met, _ = small.enumerate()
         chosen = np.random.default_rng(seed).choice(len(vectors), 200)
         for vector, is_met in zip(vectors[chosen], met[chosen], strict=True):
             broken = [v for v in problem.violations(vector) if "outside of" not in v]
@@ -87,9 +93,8 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, real, 
     """Without the search that leaves rates out; with it the contract of engines looks."""
     monkeypatch.setattr(driver, "are_complete", lambda: False)
     statuses = []
-    for seed in range(40):
-        small = draw(seed, real=real)
-        vectors, met, objectives = small.enumerate()
+    for seed in range(16):
+        small, vectors, met, objectives = enumerated(seed, real)
         best = objectives[met].min(initial=np.inf)
         solution = lattice_cpa(small.build(), solver=solver, time_limit=60)
         statuses.append(solution.certificate.status)
@@ -101,8 +106,8 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, real, 
         place = (vectors == solution.coef).all(axis=1)
         assert met[place].all(), seed
         assert place.any(), seed
-    assert statuses.count(Status.INFEASIBLE) >= 3
-    assert statuses.count(Status.OPTIMAL) >= 15
+    assert statuses.count(Status.INFEASIBLE) >= 1
+    assert statuses.count(Status.OPTIMAL) >= 8
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -112,9 +117,9 @@ def test_named_constraints_contradict_and_none_is_superfluous(solver, monkeypatc
     monkeypatch.setattr(search, "TOTAL_SECONDS", 1e4)
     n = 0
     for seed in range(40):
-        small = draw(seed)
+        small, _, met, _ = enumerated(seed)
         problem = small.build()
-        if small.enumerate()[1].any():
+        if met.any():
             continue
         solution = lattice_cpa(problem, solver=solver)
         message = solution.certificate.message
@@ -407,9 +412,8 @@ def test_bounds_of_lists_that_end_early(monkeypatch, most):
     # The list alone has found out what the bound says.
     monkeypatch.setattr(driver.LatticeCPARun, "_without_rates", unknown)
     statuses, bounds = [], []
-    for seed in range(40):
-        small = draw(seed, real=seed % 3 == 0)
-        _, met, objectives = small.enumerate()
+    for seed in range(30):
+        small, _, met, objectives = enumerated(seed, seed % 3 == 0)
         best = objectives[met].min(initial=np.inf)
         if best == np.inf:
             continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -34,20 +36,26 @@ from searches import StopAfter, neighbours
 SEEDS = range(60)
 
 
-def drawn(seed, scale=1.0):
-    """A random feasible problem with constraints, feasible vectors of it, and a generator."""
+@functools.cache
+def feasible_problem(seed):
+    """A random feasible problem with constraints, and the generator after it."""
     rng = np.random.default_rng([seed, 33])
     while True:
         small = random_constrained_problem(rng)
         if enumerate_optimum(small).feasible:
-            break
+            return small, rng
+
+
+def drawn(seed, scale=1.0):
+    """A random feasible problem with constraints, feasible vectors of it, and a generator."""
+    small, rng = copy.deepcopy(feasible_problem(seed))
     small.scale = scale
     problem = small.build()
     grid = rng.permutation(slopes(small))[:400]
     intercepts = rng.integers(problem.lower[0], problem.upper[0], len(grid), endpoint=True)
     vectors = np.column_stack((intercepts, grid))
-    feasible = [vector for vector in vectors if problem.is_feasible(vector)]
-    return small, problem, feasible[:3], rng
+    feasible = filter(problem.is_feasible, vectors)
+    return small, problem, list(itertools.islice(feasible, 3)), rng
 
 
 def is_one_opt(problem, coef, objective, directions=None):
@@ -300,13 +308,13 @@ def breaking(seed):
 def test_rounding_that_is_stopped_keeps_what_it_has():
     for seed in range(10):
         problem, point = breaking(seed)
-        endless = StopAfter(10**9)
-        full = sequential_rounding(problem, point, should_stop=endless)
+        endless, nobody = StopAfter(10**9), np.zeros(1, np.int64)  # no thread asks beside
+        full = sequential_rounding(problem, point, should_stop=endless, stop=nobody)
         assert full.reason == "all rounded"
         rounded = []
         for calls in range(endless.asked):
             stop = StopAfter(calls)
-            found = sequential_rounding(problem, point, should_stop=stop)
+            found = sequential_rounding(problem, point, should_stop=stop, stop=nobody)
             # After that nothing is looked at, compiled or not.
             assert stop.asked <= calls + 2
             assert found.reason == "stopped"
@@ -324,12 +332,14 @@ def test_descent_that_is_stopped_keeps_the_best_so_far():
     for seed in range(10):
         problem, _ = breaking(seed)
         start = np.array([0, 0, 0, 0, -1, 1])
-        endless = StopAfter(10**9)
-        full = discrete_coordinate_descent(problem, start, swaps=True, should_stop=endless)
+        endless, nobody = StopAfter(10**9), np.zeros(1, np.int64)  # no thread asks beside
+        full = discrete_coordinate_descent(
+            problem, start, swaps=True, should_stop=endless, stop=nobody
+        )
         last = problem.objective(start)
         for calls in range(endless.asked):
             found = discrete_coordinate_descent(
-                problem, start, swaps=True, should_stop=StopAfter(calls)
+                problem, start, swaps=True, should_stop=StopAfter(calls), stop=nobody
             )
             assert found.reason == "stopped"
             assert problem.is_feasible(found.coefficients)

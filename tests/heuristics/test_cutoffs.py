@@ -40,11 +40,11 @@ def problem_of(rng, n_cuts, *, n=1500, rules=False, scale=1.0, weights=None, max
 
 @pytest.mark.parametrize("scale", [1.0, "free"])
 def test_looking_at_some_first_finds_what_looking_at_all_does(monkeypatch, scale):
-    """Of ten tables with 600 cut-offs; a step may miss the best one, and the search by little."""
+    """Of six tables with 600 cut-offs; a step may miss the best one, and the search by little."""
     worse = 0
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
-        problem = problem_of(rng, 300, scale=scale)
+        problem = problem_of(rng, 300, n=1000, scale=scale)
         objective = []
         for coarse in (150, 10**9):
             monkeypatch.setattr(module, "COARSE", coarse)
@@ -53,7 +53,7 @@ def test_looking_at_some_first_finds_what_looking_at_all_does(monkeypatch, scale
             objective.append(search.objective)
         assert objective[0] <= objective[1] * 1.003
         worse += objective[0] > objective[1] + 1e-12
-    assert worse <= 5
+    assert worse <= 3
 
 
 def test_all_items_between_the_neighbours_of_the_best_are_looked_at(monkeypatch):
@@ -179,7 +179,7 @@ def test_threads_find_the_same(monkeypatch):
 
 def test_finer_cut_offs_are_no_worse():
     """Coarse cut-offs are among the fine ones."""
-    for seed in range(5):
+    for seed in range(3):
         objectives = []
         for step in (16, 4, 1):
             rng = np.random.default_rng(seed)

@@ -281,13 +281,18 @@ def test_polished_points_have_no_better_move(pairs):
 # ---- the search ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["binary", "few"])
-@pytest.mark.parametrize("weights", [None, "class", "few", "many"])
-@pytest.mark.parametrize("scale", [1.0, 2.5, [1.0, 2.0, 4.0], (0.5, 12.0)])
+@pytest.mark.parametrize(
+    ("kind", "weights", "scale"),
+    [  # every two of them together
+        (("binary", "few")[(i + k) % 2], weights, scale)
+        for i, weights in enumerate([None, "class", "few", "many"])
+        for k, scale in enumerate([1.0, 2.5, [1.0, 2.0, 4.0], (0.5, 12.0)])
+    ],
+)
 def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
     rng = np.random.default_rng(7)
-    data = make_data(rng, d=12, kind=kind, weights=weights)
-    problem = make_problem(data, scale=scale)
+    data = make_data(rng, n=300, d=8, kind=kind, weights=weights)
+    problem = make_problem(data, max_size=3, scale=scale)
     search = SupportSearch.of(problem)
     objectives = []
     for vector in search.run():
@@ -295,7 +300,7 @@ def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
         assert search.objective == pytest.approx(problem.objective(vector), rel=1e-14)
         objectives.append(search.objective)
     assert objectives == sorted(objectives, reverse=True)
-    alone = discrete_coordinate_descent(problem, np.zeros(13, int), swaps=True)
+    alone = discrete_coordinate_descent(problem, np.zeros(9, int), swaps=True)
     assert search.objective <= alone.objective + 1e-12
 
 
@@ -311,7 +316,7 @@ def test_merged_rows_are_counted_exactly(weights):
 
 
 def test_threads_change_nothing():
-    data = make_data(np.random.default_rng(9), n=3000, d=20)
+    data = make_data(np.random.default_rng(9), n=3000, d=12)
     found = []
     for n_threads in (1, 2, 3):
         problem = make_problem(data, scale=(0.5, 12.0))
@@ -440,11 +445,11 @@ def test_stops_when_asked(when):
 
 
 def test_budget_is_counted_in_work():
-    data = make_data(np.random.default_rng(23), n=2000, d=60)
-    problem = make_problem(data, max_size=8)
+    data = make_data(np.random.default_rng(23), n=500, d=20)
+    problem = make_problem(data)
     whole = SupportSearch.of(problem)
     vectors = [v.tolist() for v in whole.run()]
-    for share in (0.0, 0.01, 0.1, 0.5):
+    for share in (0.0, 0.1, 0.5):
         runs = []
         for _ in range(2):
             search = SupportSearch.of(problem)
@@ -452,7 +457,7 @@ def test_budget_is_counted_in_work():
             runs.append((found, search.n_steps, search.n_polished, search.work.seconds))
             assert found == vectors[: len(found)]
             # One step or one support more at most.
-            assert search.work.seconds <= share * whole.work.seconds + 0.01
+            assert search.work.seconds <= share * whole.work.seconds + 0.001
             assert search.n_steps < whole.n_steps
         assert runs[0] == runs[1]
     # What was not allowed before can be done later.
@@ -463,7 +468,7 @@ def test_budget_is_counted_in_work():
 def test_share_of_optima():
     """The optimum, by enumeration, of at least 95 in 100 small problems."""
     hits, total = 0, 0
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         n, d = int(rng.integers(20, 80)), 5
         X = (rng.random((n, d)) < 0.5).astype(float)
@@ -490,10 +495,10 @@ def test_share_of_optima():
 
 @pytest.mark.parametrize("engine", [branch_and_bound, lattice_cpa])
 def test_engines_find_a_score_at_once(engine):
-    data = make_data(np.random.default_rng(29), n=3000, d=40)
-    problem = make_problem(data, max_size=5)
+    data = make_data(np.random.default_rng(29), n=3000, d=24)
+    problem = make_problem(data)
     best = list(search_supports(problem))[-1]
-    solution = engine(problem, time_limit=1.5)
+    solution = engine(problem, node_limit=0)
     assert solution.certificate.objective <= problem.objective(best) + 1e-12
 
 

@@ -82,14 +82,18 @@ def test_steps_see_training_rows_alone():
     assert not hasattr(steps[1], "items_")
 
 
-def test_arrays_without_names():
+def test_arrays_without_names_in_parallel_as_in_series():
     rng = np.random.default_rng(0)
     X = np.where(rng.random((200, 3)) < 0.1, np.nan, rng.random((200, 3)) < 0.5)
     y = (np.nan_to_num(X[:, 0]) + rng.random(200) > 0.9).astype(int)
     model = make_pipeline(SimpleImputer(strategy="most_frequent"), RiskSLIMClassifier(max_size=2))
-    path = model_size_path(model, X, y, sizes=2, cv=3, n_jobs=2)
-    assert path.is_complete
-    assert path.best().max_size in (1, 2)
+    paths = [model_size_path(model, X, y, sizes=2, cv=3, n_jobs=n_jobs) for n_jobs in (1, 2)]
+    for path in paths:
+        assert path.is_complete
+        assert path.best().max_size in (1, 2)
+    for one, other in zip(*(path.records() for path in paths), strict=True):
+        one.pop("seconds"), other.pop("seconds")
+        assert one == other
 
 
 def test_levels_that_the_training_rows_lack():
