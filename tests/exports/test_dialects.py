@@ -321,7 +321,7 @@ def test_spark_predicts_the_same(spark, escaped):
     spark.conf.set("spark.sql.parser.escapedStringLiterals", escaped)
     # Names that its schemas cannot state are left out: line breaks and the like.
     names = tuple(name for name in names_for("spark") if name.isprintable())
-    for score, kinds, records in models(25, 5, names):
+    for score, kinds, records in models(25, 3, names):
         fill_spark(spark, kinds, records)
         booleans = booleans_in(kinds, "spark", records)
         query = score.to_sql("spark", table="patients", boolean_columns=booleans)

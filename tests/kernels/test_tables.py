@@ -109,7 +109,7 @@ def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide)
     everything = [s for k in range(4) for s in itertools.combinations(range(d), k)]
     assert sorted(found) == sorted(everything)
     assert counted[0] == len(everything)
-    for support in everything[:: max(1, len(everything) // 60)]:
+    for support in everything[:: max(1, len(everything) // 16)]:
         bound = found[support] - 1e-3 * len(support)
         least = convex_loss(X, y, weights, support, 5.0)
         assert bound <= least + 1e-9, support
@@ -122,7 +122,7 @@ def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide)
 @pytest.mark.parametrize("n_wide", [0, 3])
 def test_what_a_cutoff_excludes_is_excluded_rightly(kind, n_wide):
     """Every support with an integer vector below the cutoff is found."""
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng([seed, 5])
         n = int(rng.integers(5, 120))
         X, y, weights = mixed_sample(rng, n, 6, kind, min(n_wide, n // 8))
@@ -232,9 +232,9 @@ def test_the_saturated_loss_is_below_the_exact_one():
 
 def test_the_first_test_is_below_the_exact_loss():
     """Single precision and a polynomial: with its stated error it excludes nothing wrongly."""
-    for seed in range(30):
+    for seed in range(12):
         rng = np.random.default_rng([seed, 8])
-        X, y, _ = items_sample(rng, int(rng.integers(20, 3000)), 8, "none")
+        X, y, _ = items_sample(rng, int(rng.integers(20, 2000)), 8, "none")
         exact = {
             s: saturated(*cells(X, y, None, s))
             for k in range(5) for s in itertools.combinations(range(8), k)

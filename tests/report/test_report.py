@@ -158,7 +158,8 @@ def real() -> str:
     rng = np.random.default_rng(4)
     score = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
     x = rng.normal(0, 1, 20_000).clip(-3, 3)
-    return render(score, {"x": x}, (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))) + 0)
+    y = (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))) + 0
+    return render(score, {"x": x}, y, n_resamples=30)
 
 
 PAGES = {
@@ -479,7 +480,7 @@ def test_risks_that_are_off_by_more_than_chance_are_remarked():
     X, y = drifted(3000, 0)
     score = certified(CERTAIN, X, y)
 
-    def remarked(score=score, n_resamples=200, bins=10, **drift) -> list[str]:
+    def remarked(score=score, n_resamples=100, bins=10, **drift) -> list[str]:
         X_test, y_test = drifted(2000, 3, **drift)
         page = render(score, X, y, X_test=X_test, y_test=y_test, n_resamples=n_resamples, bins=bins)
         return remarks_of(page)
@@ -490,7 +491,7 @@ def test_risks_that_are_off_by_more_than_chance_are_remarked():
         risk = score.predict_proba(X_test)[:, 1]
         observed, mean = y_test.mean(), risk.mean()
         log_odds = score.decision_function(X_test)
-        chance = calibration_consistency(risk, None, log_odds, bins=10, n_resamples=200)
+        chance = calibration_consistency(risk, None, log_odds, bins=10, n_resamples=100)
         assert remarked(more=more) == [
             f"Test data: risks are too {direction}: the mean predicted risk is {mean:.1%}, the "
             f"observed risk {observed:.1%}, {100 * abs(observed - mean):.2g} percentage points "
