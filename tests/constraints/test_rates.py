@@ -92,7 +92,7 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkey
     """Without the search that leaves rates out; with it the contract of engines looks."""
     monkeypatch.setattr(driver, "are_complete", lambda: False)
     statuses = []
-    for seed in range(14):
+    for seed in (*range(10), 13, 14, 31, 32):  # no score meets the rates of the last four
         small, vectors, met, objectives = enumerated(seed, seed % 2 == 0)
         best = objectives[met].min(initial=np.inf)
         solution = lattice_cpa(small.build(), solver=solver, time_limit=60)
@@ -105,8 +105,8 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkey
         place = (vectors == solution.coef).all(axis=1)
         assert met[place].all(), seed
         assert place.any(), seed
-    assert statuses.count(Status.INFEASIBLE) >= 1
-    assert statuses.count(Status.OPTIMAL) >= 6
+    assert statuses.count(Status.INFEASIBLE) >= 3
+    assert statuses.count(Status.OPTIMAL) >= 8
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
