@@ -21,7 +21,6 @@ from riskslim import (
     lattice_cpa,
 )
 from riskslim._kernels import supports as kernels
-from riskslim.data.distinct import all_rows
 from riskslim.data.packed import READS, pack, scratch_words
 from riskslim.engines.branch_and_bound import driver
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
@@ -72,7 +71,7 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kind, weights):
     X, w = columns_of(data), data.sample_weight
     w = np.ones(len(X)) if w is None else w
     w = w / w.sum()
-    packed = pack(all_rows(data), np.ones(data.n_features, bool))
+    packed = pack(data.rows, np.ones(data.n_features, bool))
     for items in [(), (0,), (1, 4), (0, 2, 3, 5, 8)]:
         cells = packed.cells(items)
         expected = {}

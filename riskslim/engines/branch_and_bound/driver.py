@@ -321,7 +321,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         return search, message
 
     def _new_search(self) -> Search:
-        if self.problem.loss.parts is not None:
+        if not self.problem.loss.store.is_block:
             search: Search = self._new_parts_search()
         else:
             search = Search(*self._search_arguments())
@@ -389,7 +389,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         many = search.incumbents.n_items >= MANY_ITEMS
         entries = self.problem.loss.n_rows * self.problem.n_features
         is_large = many and entries >= LARGE_ENTRIES
-        if self.problem.loss.parts is not None:
+        if not self.problem.loss.store.is_block:
             is_large = True  # what is left to tables should be little
         has_ended = self._search_supports(search, WIDE_EFFORT if is_large else BEAM_EFFORT)
         search.solve_root()

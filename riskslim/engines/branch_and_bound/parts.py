@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 from riskslim._kernels import supports as cells
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
 from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
@@ -107,8 +107,7 @@ def prepare(problem: RiskScoreProblem, memory: float) -> InMemory:
     InMemory
     """
     loss = problem.loss
-    assert loss.parts is not None
-    rows = loss.parts.used_by(loss.n_threads, loss.should_stop)
+    rows = loss.blocks(loss.should_stop)
     usable = problem.usable
     n_reals = int(np.count_nonzero(usable & ~loss.data.is_integer))
     of_row = int(usable.sum()) + 7 * n_reals + 16
@@ -159,16 +158,15 @@ class RowsOfParts(RowsBySupport):
         super().__init__(nothing, should_stop=should_stop)
         self._loss = loss
         self._n_sampled = n_sampled
-        assert loss.parts is not None
         self._n_values = np.where(
             loss.data.is_integer, loss.data.feature_max - loss.data.feature_min + 1.0, math.inf
         )
-        known = described(loss.parts.used_by(loss.n_threads, should_stop)).values
+        known = described(loss.blocks(should_stop)).values
         for j, values in enumerate(known):
             if values is not None:
                 self._n_values[j] = len(values)
         # Counts of bits are whole numbers: weights that are none are summed from the rows.
-        self._packed = None if loss.parts.has_weights else loss.packed
+        self._packed = None if loss.store.has_weights else loss.packed
         self.unions: UnionCells | None = None
         self._item: dict[int, int] = {}
         if self._packed is not None:
@@ -212,8 +210,7 @@ class RowsOfParts(RowsBySupport):
         data = self._loss.data
         if not data.is_integer[j]:
             return None
-        assert self._loss.parts is not None
-        known = described(self._loss.parts).values[j]
+        known = described(self._loss.blocks()).values[j]
         if known is not None:
             return known
         least, most = data.feature_min[j], data.feature_max[j]
@@ -226,10 +223,7 @@ class RowsOfParts(RowsBySupport):
         if merged is None:
             merged = self._from_cells(live)
         if merged is None:
-            loss = self._loss
-            assert loss.parts is not None
-            rows = loss.parts.used_by(loss.n_threads, self.should_stop)
-            merged = rows.merged(live, MOST_CELLS)
+            merged = self._loss.blocks(self.should_stop).merged(live, MOST_CELLS)
             assert merged is not None
         return NodeRows.of_merged(merged, live, self._loss).shuffled()
 
@@ -277,8 +271,7 @@ class PartsSearch(Search):
         super().__init__(*arguments)
         self._near = near
         self._whole = whole
-        rows = self.problem.loss.parts
-        self._wants_unions = whole is None and rows is not None and not rows.has_weights
+        self._wants_unions = whole is None and not self.problem.loss.store.has_weights
         if whole is None:
             self._wants_cutoffs = self._wants_elimination = False
 
@@ -341,9 +334,7 @@ class PartsSearch(Search):
         is_short = seconds <= FEW_NODES * self._relaxation_seconds(self._box)
         if seconds >= remaining or not (is_tried or is_short):
             return
-        assert loss.parts is not None
-        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
-        self._rows_of_parts.unions = UnionCells(plan, rows)
+        self._rows_of_parts.unions = UnionCells(plan, loss.blocks(self._is_stopped))
         self.seconds += plan.seconds(loss.n_rows)
         self._wants_unions = False
         self._tables = None  # cells say the same, with fewer counts
@@ -414,9 +405,7 @@ class PartsSearch(Search):
         """
         if not asked:
             return []
-        loss, began = self.problem.loss, perf_counter()
-        assert loss.parts is not None
-        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
+        rows, began = self.problem.loss.blocks(self._is_stopped), perf_counter()
         together = Asked(
             asked[0].rows,
             np.concatenate([one.points for one in asked]),

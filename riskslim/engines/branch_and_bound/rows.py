@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.data.distinct import KernelRows, may_be_few, merge_features
+from riskslim.data.distinct import may_be_few, merge_features
 from riskslim.data.panels import as_columns, read_column
+from riskslim.data.store import KernelRows
 from riskslim.data.threads import in_threads
 
 if TYPE_CHECKING:
