@@ -243,8 +243,8 @@ def test_rows_of_nodes_have_the_weights_of_all(weighted):
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     held = TrainingData.from_rows(in_parts(data.rows, 3))
     problem = RiskScoreProblem(LogisticLoss(held, coefficients), coefficients)
-    prepare(problem, 1e9)
-    rows = parts.RowsOfParts(problem.loss, 20, lambda: False)
+    held = prepare(problem, 1e9)._replace(whole=None)
+    rows = held.of_nodes(problem, BranchAndBoundSettings(sample_rows=20), lambda: False)
     shares = np.array(data.class_weights) / data.total_weight
     for live in itertools.product([False, True], repeat=4):
         box = np.zeros((2, 5))
