@@ -113,7 +113,7 @@ def run(
         coefficients = CoefficientSet(data.feature_names, -5, 5)
         loss = LogisticLoss(data, coefficients, n_threads=options.threads)
         problem = RiskScoreProblem(loss, coefficients, max_size=options.max_size)
-        share = 4 if data.rows_elsewhere is None else 1
+        share = 4 if data.rows.is_block else 1
         memory = min(int(options.memory_limit) // share, BranchAndBoundSettings().memory_limit)
         solution = branch_and_bound(
             problem,

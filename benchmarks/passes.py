@@ -30,7 +30,6 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
-from riskslim.data.distinct import all_rows
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import Worker
@@ -110,7 +109,7 @@ def in_files(data: TrainingData) -> TrainingData:
     -------
     TrainingData
     """
-    rows = all_rows(data)
+    rows = data.block
     writer = BlockWriter(ScratchFolder(), schema_of(rows))
     for begin in range(0, rows.n_rows, writer.block_rows):
         part = slice(begin, begin + writer.block_rows)

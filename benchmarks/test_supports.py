@@ -9,7 +9,6 @@ from benchmarks.instances import TWO_THREADS, Case
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
 from riskslim.data import chains as chains_module
 from riskslim.data.chains import find_chains
-from riskslim.data.distinct import all_rows
 from riskslim.data.packed import pack
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
@@ -101,7 +100,7 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
     for j in range(2 * CUT_OFFS):
         X[:, j] = values[j // CUT_OFFS] >= cuts[j % CUT_OFFS]
     y = (rng.random(case.n) < 0.3).astype(np.intp)
-    rows = all_rows(TrainingData(X, np.where(y, 1, -1)))
+    rows = TrainingData(X, np.where(y, 1, -1)).rows
     packed = pack(rows, np.ones(X.shape[1], np.bool_))
     chains = find_chains(packed)
     # Groups of rows, in the order of the rows and in that of the packed ones.

@@ -393,7 +393,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         said = problem.remarks(coef) if problem is not None and with_remarks and not rank else ()
         score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
         score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
-        if raw is not None and not (data.counts is None and data.rows_elsewhere is None):
+        if raw is not None and not data.has_each_row:
             raise ValueError(
                 "raw columns are looked at row by row, but equal rows of these data were merged "
                 "while they were read: leave raw out"

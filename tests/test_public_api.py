@@ -75,7 +75,7 @@ LogisticLoss.value_of_scores (self, scores)
 LogisticLoss.bounds (self, max_size=None, *, should_stop=None)
 LogisticLoss.reference_value (self, coef)
 LogisticLoss.rows property
-LogisticLoss.all_parts property
+LogisticLoss.blocks (self, should_stop=None)
 LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
@@ -196,6 +196,15 @@ TrainingData.reweighted (self, sample_weight)
 TrainingData.with_class_weight (self, class_weight)
 TrainingData.column (self, j)
 TrainingData.n_rows property
+TrainingData.block property
+TrainingData.has_each_row property
+TrainingData.labels property
+TrainingData.sample_weight property
+TrainingData.integer_columns property
+TrainingData.integer_index property
+TrainingData.real_panels property
+TrainingData.real_index property
+TrainingData.total_weight property
 TrainingData.counted property
 TrainingData.is_weighted property
 TrainingData.class_weights property

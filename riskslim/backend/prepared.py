@@ -17,7 +17,6 @@ from riskslim.backend.border import (
     checked_whole,
 )
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import all_rows
 from riskslim.data.packed import MAX_WEIGHTS, PackedItems, pack
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
@@ -155,7 +154,7 @@ class Prepared:
             return self._items
 
     def _packed(self) -> PackedItems:
-        rows = all_rows(self.data) if self.data.is_weighted else self.loss.rows
+        rows = self.data.block if self.data.is_weighted else self.loss.rows
         if self.data.is_weighted:
             for label in (-1, 1):
                 n = len(np.unique(rows.weights[rows.labels == label]))

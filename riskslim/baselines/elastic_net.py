@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from riskslim._wording import not_installed
-from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import as_columns
+from riskslim.data.store import KernelRows
 
 __all__ = ["Design", "Path", "elastic_net_path", "penalty_path", "platt_scaling"]
 

@@ -339,7 +339,7 @@ class _SearchOptions:
         arguments = self.arguments
         if choice.name == "branch_and_bound" and self.memory_limit is not None:
             # Where rows are in memory, they and tables of supports need the rest.
-            share = 4 if problem.loss.data.rows_elsewhere is None else 1
+            share = 4 if problem.loss.data.rows.is_block else 1
             limit = max(self.memory_limit // share, 1)
             settings = riskslim.BranchAndBoundSettings()
             if limit < settings.memory_limit:
@@ -483,7 +483,7 @@ def _write_report(
 
 def _apart(data: TrainingData) -> TrainingData:
     """Rows each for itself, as figures of a report need them; of many a sample."""
-    if data.counts is None and data.rows_elsewhere is None:
+    if data.has_each_row:
         return data
     if data.n_samples > _REPORTED_ROWS:
         logger.warning(

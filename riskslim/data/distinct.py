@@ -1,4 +1,4 @@
-r"""Rows as the kernels read them, and equal rows as one.
+r"""Equal rows as one.
 
 The loss adds up a function of each row; :math:`n_g` equal rows :math:`(x, y)` may as well be read
 once and counted :math:`n_g` times:
@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from riskslim._kernels import distinct
 from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
+from riskslim.data.store import NO_NUMBERS, NO_WEIGHTS, KernelRows
 from riskslim.data.threads import in_threads
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
     "MAX_SHARE",
-    "KernelRows",
-    "all_rows",
     "distinct_rows",
     "may_be_few",
     "merge_features",
@@ -64,75 +63,6 @@ _MAX_NUMBER = 2**16 - 1
 _Whole = NDArray[np.int64]
 _Sums = NDArray[np.float64]
 
-_NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
-_NO_NUMBERS: NDArray[np.uint16] = np.empty(0, np.uint16)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class KernelRows:
-    """Rows in the layout of the kernels.
-
-    Attributes
-    ----------
-    integer_columns : int8 array of shape (m, d_int), Fortran order
-    integer_index : intp array of shape (d_int,)
-    real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
-    real_index : intp array of shape (d_real,)
-        All as in :class:`~riskslim.TrainingData`.
-    labels : int8 array of shape (m,)
-        -1 or +1.
-    weights : float64 array of shape (m,) or (0,)
-        Empty: every row counts once.
-    numbers : uint16 array of shape (m,) or (0,)
-        The same as ``weights`` if these are numbers of equal rows, else empty.
-    total_weight : float
-        What sums over the rows are divided by.
-    n_samples : int
-        Number of rows that they stand for.
-    """
-
-    integer_columns: NDArray[np.int8]
-    integer_index: NDArray[np.intp]
-    real_panels: NDArray[np.float64]
-    real_index: NDArray[np.intp]
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64]
-    numbers: NDArray[np.uint16]
-    total_weight: float
-    n_samples: int
-
-    @property
-    def n_rows(self) -> int:
-        """Number m of rows."""
-        return len(self.labels)
-
-
-def all_rows(data: TrainingData) -> KernelRows:
-    """Return every row of the data, without a copy.
-
-    Parameters
-    ----------
-    data : TrainingData
-
-    Returns
-    -------
-    KernelRows
-    """
-    weights = _NO_WEIGHTS if data.sample_weight is None else data.sample_weight
-    return KernelRows(
-        integer_columns=data.integer_columns,
-        integer_index=data.integer_index,
-        real_panels=data.real_panels,
-        real_index=data.real_index,
-        labels=data.labels,
-        weights=weights,
-        numbers=_NO_NUMBERS
-        if data.is_weighted or data.counts is None
-        else data.counts.astype(np.uint16),
-        total_weight=data.total_weight,
-        n_samples=data.n_samples,
-    )
-
 
 def distinct_rows(
     data: TrainingData, *, always: bool = False, n_threads: int = 1
@@ -151,7 +81,7 @@ def distinct_rows(
     KernelRows or None
         The distinct rows in the order of their first appearance, each with the number of its
         rows, or with the sum of their weights. A row that stands for more than 65535 others is
-        repeated; rows of weight zero are left out. None: it does not pay.
+        repeated; rows of weight zero are left out. None: it does not pay, or rows are elsewhere.
 
     Notes
     -----
@@ -184,9 +114,11 @@ def distinct_rows(
     >>> rows.integer_columns.tolist(), rows.labels.tolist(), rows.weights.tolist()
     ([[0, 1], [1, 0], [1, 0]], [-1, 1, -1], [2.0, 2.0, 1.0])
     """
+    if not data.rows.is_block:
+        return None
+    source = data.block
     if data.counts is not None:
-        return all_rows(data) if always else None  # they were merged while they were read
-    source = all_rows(data)
+        return source if always else None  # they were merged while they were read
     if not always and not may_be_few(source, MAX_SHARE):
         return None
     limit = source.n_rows if always else int(MAX_SHARE * source.n_rows)
@@ -252,8 +184,8 @@ def merge_features(
         real_panels=as_panels(real_columns),
         real_index=np.arange(real_columns.shape[1], dtype=np.intp),
         labels=np.ones(n, np.int8),
-        weights=_NO_WEIGHTS,
-        numbers=_NO_NUMBERS,
+        weights=NO_WEIGHTS,
+        numbers=NO_NUMBERS,
         total_weight=1.0,
         n_samples=n,
     )
@@ -267,8 +199,8 @@ def take_rows(
     source: KernelRows,
     index: NDArray[np.intp],
     *,
-    weights: NDArray[np.float64] = _NO_WEIGHTS,
-    numbers: NDArray[np.uint16] = _NO_NUMBERS,
+    weights: NDArray[np.float64] = NO_WEIGHTS,
+    numbers: NDArray[np.uint16] = NO_NUMBERS,
     total_weight: float | None = None,
     n_samples: int | None = None,
 ) -> KernelRows:

@@ -81,7 +81,7 @@ class FromBatches:
         -------
         TrainingData
             Its rows are the distinct ones, with ``counts``; or they are in scratch files, where
-            they have no room in memory (``rows_elsewhere``).
+            they have no room in memory (``rows``).
 
         Raises
         ------
@@ -222,7 +222,7 @@ class FromBatches:
         -------
         TrainingData
             Its rows are the distinct ones, with ``counts``; or they are on the workers, where they
-            have no room here (``rows_elsewhere``).
+            have no room here (``rows``).
 
         Raises
         ------

@@ -8,17 +8,18 @@ rows that have come most rarely make room for others: what merges stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
-from riskslim.data.distinct import KernelRows, split_numbers
+from riskslim.data.distinct import split_numbers
 from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
+from riskslim.data.store import NO_NUMBERS, KernelRows
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
@@ -329,24 +330,14 @@ def merged_data(
         It owns the arrays.
     """
     data = TrainingData.__new__(TrainingData)
-    data.n_features, data.feature_names = len(feature_names), tuple(feature_names)
+    data.feature_names = tuple(feature_names)
     data.outcome_name, data.classes, data.items = outcome_name, classes, dict(items)
-    data.labels = part.labels
-    data.sample_weight = part.weights if len(part.weights) else None
-    data.counts, data._weights_are_counts = counts, counts is not None and not is_weighted
-    data.n_samples = part.n_rows if counts is None else int(counts.sum())
-    data.total_weight = float(
-        part.n_rows if data.sample_weight is None else data.sample_weight.sum()
-    )
-    data._n_counted = None if counts is None else data.n_samples
-    data.class_factors = (1.0, 1.0)
-    data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
-    data.real_panels, data.real_index = part.real_panels, part.real_index
-    data.is_integer = np.zeros(data.n_features, np.bool_)
-    data.is_integer[part.integer_index] = True
-    data.feature_min, data.feature_max = feature_min, feature_max
-    data.constant_features = np.flatnonzero(feature_min == feature_max)
-    data._freeze()
+    n_samples = part.n_rows if counts is None else int(counts.sum())
+    data.counts, data._n_counted = counts, None if counts is None else n_samples
+    numbers = NO_NUMBERS if is_weighted or counts is None else counts.astype(np.uint16)
+    total_weight = float(part.weights.sum() if len(part.weights) else part.n_rows)
+    rows = replace(part, numbers=numbers, total_weight=total_weight, n_samples=n_samples)
+    data._hold(rows, feature_min, feature_max)
     if warn:
         data._warn_constant()
     return data

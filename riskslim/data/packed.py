@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import are_complete
 from riskslim._kernels import supports as kernels
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.threads import in_threads
 
 __all__ = [
@@ -441,22 +441,23 @@ def _nothing() -> None:
     return None
 
 
-def read_columns(rows: KernelRows) -> ReadColumns | None:
+def read_columns(rows: RowStore) -> ReadColumns | None:
     """Columns that may be packed as they are read.
 
     Parameters
     ----------
-    rows : KernelRows
+    rows : RowStore
 
     Returns
     -------
     ReadColumns or None
-        None for few rows, or rows with weights, and where kernels that count cells are missing:
-        the bytes are read then, with the same results.
+        None for few rows, rows with weights or elsewhere, and where kernels that count cells are
+        missing: the bytes are read then, with the same results.
     """
-    if len(rows.weights) or rows.n_rows < _FEWEST_ROWS or not are_complete():
+    plain = rows.is_block and rows.weighting == "none"
+    if not plain or rows.n_rows < _FEWEST_ROWS or not are_complete():
         return None
-    return ReadColumns(rows)
+    return ReadColumns(rows.block_for("bits of columns"))
 
 
 def scratch_words(n_threads: int) -> NDArray[np.uint64]:

@@ -30,11 +30,12 @@ plus one column.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,6 @@ from riskslim._wording import listing, near
 from riskslim.data.beyond_memory import readers
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.csv_format import CsvFormat
-from riskslim.data.elsewhere import RowsElsewhere, RowsElsewhereError
 from riskslim.data.faults import (
     Column,
 )
@@ -52,8 +52,8 @@ from riskslim.data.from_batches import FromBatches
 from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
-from riskslim.data.panels import read_column
 from riskslim.data.statements import Statement
+from riskslim.data.store import NO_NUMBERS, NO_WEIGHTS, KernelRows, RowStore
 from riskslim.data.tables import (
     Table,
     open_table,
@@ -68,10 +68,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TrainingData", "locate_columns", "resolve_names", "stated_items", "stored_values"]
-
-# What only data have whose rows are in memory.
-_OF_ROWS = frozenset({"labels", "sample_weight", "integer_columns", "real_panels"})
+__all__ = ["TrainingData", "locate_columns", "resolve_names", "stated_items"]
 
 
 class TrainingData(FromBatches):
@@ -143,9 +140,12 @@ class TrainingData(FromBatches):
         Indices of the features with one value in all rows.
     csv_format : CsvFormat or None
         How the file that the rows are from is written, where :meth:`from_file` was told.
-    rows_elsewhere : RowsElsewhere or None
-        Rows in files or on other machines, of data that :meth:`from_rows` made. There are then no
-        ``labels``, ``sample_weight``, ``integer_columns`` and ``real_panels``.
+    rows : RowStore
+        All of that row by row: one block in memory, or, of data that :meth:`from_rows` made, blocks
+        in files or on other machines. There are then no ``labels``, ``sample_weight``,
+        ``integer_columns`` and ``real_panels``.
+    has_each_row : bool
+        Whether each row is in memory by itself.
 
     Raises
     ------
@@ -188,22 +188,14 @@ class TrainingData(FromBatches):
     outcome_name: str
     classes: tuple[Any, Any]
     items: dict[str, Statement]
-    labels: NDArray[np.int8]
-    sample_weight: NDArray[np.float64] | None
-    total_weight: float
-    class_factors: tuple[float, float]
-    integer_columns: NDArray[np.int8]
-    integer_index: NDArray[np.intp]
-    real_panels: NDArray[np.float64]
-    real_index: NDArray[np.intp]
+    rows: RowStore
+    class_factors: tuple[float, float] = (1.0, 1.0)
     is_integer: NDArray[np.bool_]
     feature_min: NDArray[np.float64]
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
-    rows_elsewhere: RowsElsewhere | None = None
     counts: NDArray[np.int64] | None = None
-    _weights_are_counts: bool = False
     _n_counted: int | None = None  # where rows that stand for several have weights
 
     def __init__(
@@ -237,24 +229,25 @@ class TrainingData(FromBatches):
         y = the_only_column(y)
         # The cheap checks come first: a wrong label must not wait for the packing of X.
         table = open_table(X)
-        self.n_samples, self.n_features = table.n_samples, table.n_features
         self.feature_names = resolve_names(table, feature_names)
         self.items = stated_items(X, items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
-        self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
+        labels, self.classes = encode_labels(y, table.n_samples, positive_label)
         if positive_label is None and not is_plain_order(self.classes):
             warn_of_order(self.classes)
-        self._set_weights(sample_weight)
-
+        weights = weights_of_rows(sample_weight, labels, self.classes)
         packed = pack(table, self.feature_names)
-        self.is_integer = packed.is_integer
-        self.integer_columns = packed.integer_columns
-        self.integer_index = np.flatnonzero(packed.is_integer)
-        self.real_panels = packed.real_panels
-        self.real_index = np.flatnonzero(~packed.is_integer)
-        self.feature_min, self.feature_max = packed.feature_min, packed.feature_max
-        self.constant_features = np.flatnonzero(packed.feature_min == packed.feature_max)
-        self._freeze()
+        rows = KernelRows(
+            integer_columns=packed.integer_columns,
+            integer_index=np.flatnonzero(packed.is_integer),
+            real_panels=packed.real_panels,
+            real_index=np.flatnonzero(~packed.is_integer),
+            labels=labels,
+            numbers=NO_NUMBERS,
+            n_samples=table.n_samples,
+            **_weighted(weights, table.n_samples),
+        )
+        self._hold(rows, packed.feature_min, packed.feature_max)
         self._warn_constant()
 
     @classmethod
@@ -358,7 +351,7 @@ class TrainingData(FromBatches):
     @classmethod
     def from_rows(
         cls,
-        rows: RowsElsewhere,
+        rows: RowStore,
         *,
         feature_names: Sequence[str] | None = None,
         outcome_name: str = "outcome",
@@ -370,6 +363,7 @@ class TrainingData(FromBatches):
         Parameters
         ----------
         rows : PartitionedRows
+            Blocks in files or on other machines.
         feature_names : sequence of str, optional
             Default: "x1", ..., "xd".
         outcome_name : str, default "outcome"
@@ -382,7 +376,7 @@ class TrainingData(FromBatches):
         -------
         TrainingData
             The rows stay where they are: ``labels``, ``column`` and what else needs them in memory
-            raise :class:`~riskslim.data.elsewhere.RowsElsewhereError`.
+            raise :class:`~riskslim.data.store.RowsElsewhereError`.
 
         Raises
         ------
@@ -397,30 +391,20 @@ class TrainingData(FromBatches):
         Examples
         --------
         >>> from riskslim import TrainingData
-        >>> from riskslim.data.distinct import all_rows
         >>> from riskslim.rows.memory import MemoryRows
         >>> small = TrainingData({"smoker": [0, 1, 0, 1]}, [0, 1, 1, 1])
-        >>> data = TrainingData.from_rows(MemoryRows([all_rows(small)]), feature_names=["smoker"])
+        >>> data = TrainingData.from_rows(MemoryRows([small.rows]), feature_names=["smoker"])
         >>> data.n_samples, data.prevalence
         (4, 0.75)
         """
         data = cls.__new__(cls)
-        d = rows.n_features
-        data.rows_elsewhere = rows
-        data.n_samples, data.n_features = rows.n_samples, d
-        table = Table(rows.n_samples, d, None, lambda j: np.empty(0))
+        table = Table(rows.n_samples, rows.n_features, None, lambda j: np.empty(0))
         data.feature_names = resolve_names(table, feature_names)
         data.items = stated_items(None, items, data.feature_names)
         data.outcome_name = outcome_name
         data.classes = classes
         check_class_totals(rows.class_weights, classes)
-        data.total_weight, data.class_factors = rows.total_weight, (1.0, 1.0)
-        data.is_integer = np.zeros(d, np.bool_)
-        data.is_integer[rows.integer_index] = True
-        data.integer_index, data.real_index = rows.integer_index, rows.real_index
-        data.feature_min, data.feature_max = rows.feature_min, rows.feature_max
-        data.constant_features = np.flatnonzero(rows.feature_min == rows.feature_max)
-        data._freeze()
+        data._hold(rows, *rows.ranges())
         data._warn_constant()
         return data
 
@@ -475,18 +459,19 @@ class TrainingData(FromBatches):
         >>> data.reweighted([1, 2, 1, 1]).total_weight
         5.0
         """
-        if self.rows_elsewhere is not None:
-            raise self._elsewhere("new weights")
+        rows = self.rows.block_for("new weights")
         if self.counts is not None:
             raise ValueError(
                 "equal rows were merged while these data were read, so that rows cannot get other "
                 "weights: name the column of the weights (sample_weight) when reading"
             )
-        return self._reweighted(sample_weight)
+        return self._reweighted(rows, weights_of_rows(sample_weight, rows.labels, self.classes))
 
-    def _reweighted(self, sample_weight: Any) -> TrainingData:
+    def _reweighted(self, rows: KernelRows, weights: NDArray[np.float64] | None) -> TrainingData:
         other = copy.copy(self)
-        other._set_weights(sample_weight)
+        own = _weighted(weights, rows.n_samples)
+        other.rows = dataclasses.replace(rows, numbers=NO_NUMBERS, **own)
+        other.class_factors = (1.0, 1.0)
         other._freeze()
         return other
 
@@ -516,13 +501,11 @@ class TrainingData(FromBatches):
         >>> data.with_class_weight({"yes": 3}).class_weighting
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
-        if self.rows_elsewhere is not None:
-            raise self._elsewhere("weights of classes")
-        own = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
-        positive = self.labels > 0
-        totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
-        factors = class_factors(class_weight, self.classes, totals)
-        other = self._reweighted(own * np.where(positive, factors[1], factors[0]))
+        rows = self.rows.block_for("weights of classes")
+        own = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        factors = class_factors(class_weight, self.classes, rows.class_sums)
+        weights = own * np.where(rows.labels > 0, factors[1], factors[0])
+        other = self._reweighted(rows, weights_of_rows(weights, rows.labels, self.classes))
         other.class_factors = (
             self.class_factors[0] * factors[0],
             self.class_factors[1] * factors[1],
@@ -532,44 +515,73 @@ class TrainingData(FromBatches):
     @property
     def n_rows(self) -> int:
         """Number of rows that are held, here or elsewhere."""
-        return len(self.labels) if self.rows_elsewhere is None else self.rows_elsewhere.n_rows
+        return self.rows.n_rows
+
+    @property
+    def block(self) -> KernelRows:
+        """All rows, of data that hold them in memory."""
+        return self.rows.block_for("this")
+
+    @property
+    def has_each_row(self) -> bool:
+        """Say whether each row is in memory by itself: not merged with others, nor elsewhere."""
+        return self.counts is None and self.rows.is_block
+
+    @property
+    def labels(self) -> NDArray[np.int8]:
+        """Class of each row, -1 or +1."""
+        return self.rows.block_for("labels").labels
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """Weights of the rows, None if each counts once."""
+        weights = self.rows.block_for("sample_weight").weights
+        return weights if len(weights) else None
+
+    @property
+    def integer_columns(self) -> NDArray[np.int8]:
+        """Features of small integers."""
+        return self.rows.block_for("integer_columns").integer_columns
+
+    @property
+    def integer_index(self) -> NDArray[np.intp]:
+        """The feature that each integer column holds."""
+        return self.rows.integer_index
+
+    @property
+    def real_panels(self) -> NDArray[np.float64]:
+        """All other features, 16 rows at a time."""
+        return self.rows.block_for("real_panels").real_panels
+
+    @property
+    def real_index(self) -> NDArray[np.intp]:
+        """The feature that each real column holds."""
+        return self.rows.real_index
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights, n without weights."""
+        return self.rows.total_weight
 
     @property
     def counted(self) -> NDArray[np.intp] | slice:
         """Rows that count: those of positive weight, all of them without weights."""
-        if self.sample_weight is None or self.sample_weight.all():
-            return slice(None)
-        return np.flatnonzero(self.sample_weight)
+        return self.rows.block_for("rows that count").counted
 
     @property
     def is_weighted(self) -> bool:
         """Say whether rows have weights; numbers of equal rows are none."""
-        if self.rows_elsewhere is not None:
-            return self.rows_elsewhere.weighting == "weights"
-        return self.sample_weight is not None and not self._weights_are_counts
+        return self.rows.has_weights
 
     @property
     def class_weights(self) -> tuple[float, float]:
         """Weight of the negative and of the positive class."""
-        if self.rows_elsewhere is not None:
-            return self.rows_elsewhere.class_weights
-        positive = self.labels > 0
-        if self.sample_weight is None:
-            n_positive = float(np.count_nonzero(positive))
-            return self.n_samples - n_positive, n_positive
-        # Each class by itself: a difference would lose a class of little weight.
-        return math.fsum(self.sample_weight[~positive]), math.fsum(self.sample_weight[positive])
+        return self.rows.class_weights
 
     @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
-        if self._n_counted is not None:
-            return self._n_counted
-        if self.rows_elsewhere is not None:
-            return self.rows_elsewhere.n_counted
-        if self.sample_weight is None:
-            return self.n_samples
-        return int(np.count_nonzero(self.sample_weight))
+        return self.rows.n_counted if self._n_counted is None else self._n_counted
 
     @property
     def prevalence(self) -> float:
@@ -585,14 +597,9 @@ class TrainingData(FromBatches):
 
     def _prevalence(self, divisors: tuple[float, float]) -> float:
         """Share of the positive class by the weights divided by one number for each class."""
-        if self.rows_elsewhere is not None:
-            negative_weight, positive_weight = self.rows_elsewhere.class_weights
-            return positive_weight / (negative_weight + positive_weight)
-        positive = self.labels > 0
-        weights = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
-        negative_weight = float(weights.sum(where=~positive)) / divisors[0]
-        positive_weight = float(weights.sum(where=positive)) / divisors[1]
-        return positive_weight / (negative_weight + positive_weight)
+        negative, positive = self.rows.class_sums
+        negative, positive = negative / divisors[0], positive / divisors[1]
+        return positive / (negative + positive)
 
     def column(self, j: int) -> NDArray[Any]:
         """Return the stored values of feature `j`.
@@ -614,7 +621,9 @@ class TrainingData(FromBatches):
         """
         if not 0 <= j < self.n_features:
             raise IndexError(f"no feature {j}: features are numbered 0..{self.n_features - 1}")
-        return stored_values(self, j, 0, self.n_rows)
+        values = self.rows.block_for("values of a feature").values_of(j)
+        values.setflags(write=False)
+        return values
 
     def __repr__(self) -> str:
         n_int, n_real = len(self.integer_index), len(self.real_index)
@@ -626,32 +635,25 @@ class TrainingData(FromBatches):
             f"weighted={self.is_weighted})"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        # Only what is not there comes here.
-        if name in _OF_ROWS and self.__dict__.get("rows_elsewhere") is not None:
-            raise self._elsewhere(name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def _elsewhere(self, what: str) -> RowsElsewhereError:
-        return RowsElsewhereError(
-            f"{what} would need the rows in memory, and they are elsewhere "
-            f"({self.rows_elsewhere!r}): work on a sample of them, or read fewer rows"
-        )
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickles do not keep the read-only flag.
         self.__dict__.update(state)
         self._freeze()
 
-    def _set_weights(self, sample_weight: Any) -> None:
-        self.sample_weight = weights_of_rows(sample_weight, self.labels, self.classes)
-        self._weights_are_counts = False
-        self.total_weight = float(
-            self.n_samples if self.sample_weight is None else self.sample_weight.sum()
-        )
-        self.class_factors = (1.0, 1.0)
+    def _hold(
+        self, rows: RowStore, feature_min: NDArray[np.float64], feature_max: NDArray[np.float64]
+    ) -> None:
+        """Keep packed rows, with what is known of their features."""
+        self.rows = rows
+        self.n_samples, self.n_features = rows.n_samples, rows.n_features
+        self.is_integer = np.zeros(rows.n_features, np.bool_)
+        self.is_integer[rows.integer_index] = True
+        self.feature_min, self.feature_max = feature_min, feature_max
+        self.constant_features = np.flatnonzero(feature_min == feature_max)
+        self._freeze()
 
     def _freeze(self) -> None:
+        self.rows.freeze()
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -668,26 +670,16 @@ class TrainingData(FromBatches):
             )
 
 
-def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[Any]:
-    """Return what :meth:`TrainingData.column` does, for some of the rows.
+class _Weighted(TypedDict):
+    weights: NDArray[np.float64]
+    total_weight: float
 
-    Parameters
-    ----------
-    data : TrainingData
-    j : int
-    start, stop : int
-        First row, a multiple of 16, and the row after the last one.
 
-    Returns
-    -------
-    int8 or float64 array of shape (stop - start,)
-    """
-    if data.is_integer[j]:
-        return data.integer_columns[start:stop, np.searchsorted(data.integer_index, j)]
-    k = int(np.searchsorted(data.real_index, j))
-    values = read_column(data.real_panels, k, start, stop)
-    values.setflags(write=False)
-    return values
+def _weighted(weights: NDArray[np.float64] | None, n_samples: int) -> _Weighted:
+    """Weights of rows as they are stored, and their sum."""
+    if weights is None:
+        return {"weights": NO_WEIGHTS, "total_weight": float(n_samples)}
+    return {"weights": weights, "total_weight": float(weights.sum())}
 
 
 def stated_items(

@@ -18,7 +18,6 @@ import numpy as np
 
 from riskslim._version import __version__
 from riskslim._wording import listing
-from riskslim.data.distinct import all_rows
 from riskslim.rows.functions import row_marks
 
 if TYPE_CHECKING:
@@ -118,10 +117,7 @@ def _marks(problem: RiskScoreProblem) -> _Marks:
 
 
 def _marks_of(loss: LogisticLoss) -> _Marks:
-    if loss.parts is None:
-        found = [row_marks(all_rows(loss.data))]
-    else:
-        found = list(loss.parts.used_by(loss.n_threads).map(row_marks))
+    found = list(loss.data.rows.used_by(loss.n_threads).map(row_marks))
     weight = loss.data.total_weight
     total = sum(one.exact for one in found) % 2**64
     text = f"{total} {math.fsum(one.weighted for one in found) / weight:.11g}"

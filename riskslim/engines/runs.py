@@ -260,8 +260,7 @@ class EngineRun(Generic[_Settings]):
         self.began = time.perf_counter()
         limit: float = self.limits["time_limit"]
         loss = self.problem.loss
-        n_read = loss.data.n_rows if loss.parts is None else 3 * loss.n_rows
-        recheck = RECHECK_SECONDS * n_read
+        recheck = RECHECK_SECONDS * loss.data.rows.read_cost * loss.data.n_rows
         self.deadline: float = self.began + limit - min(recheck, MOST_OF_LIMIT * limit)
         self.initialization_seconds = 0.0
 
@@ -444,9 +443,9 @@ def check_rows_in_memory(problem: RiskScoreProblem, engine: str) -> None:
     ValueError
         The rows are not in memory.
     """
-    if problem.loss.parts is not None:
+    if not problem.loss.store.is_block:
         raise ValueError(
-            f"{engine} needs the rows in memory, and they are in parts ({problem.loss.parts!r}): "
+            f"{engine} needs the rows in memory, and they are in parts ({problem.loss.store!r}): "
             "use branch_and_bound, or fewer rows"
         )
 

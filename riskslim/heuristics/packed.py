@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from riskslim.data.distinct import all_rows
 from riskslim.data.packed import PackedItems, pack
 from riskslim.rows.base import StoppedError
 from riskslim.rows.planes import pack_items
@@ -32,16 +31,15 @@ def packed_items(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> 
         None if there is no such column, or if the work was to end.
     """
     loss = problem.loss
-    if loss.parts is not None:
+    if not loss.store.is_block:
         if loss.packed is None:
-            rows = loss.parts.used_by(loss.n_threads, should_stop)
             with contextlib.suppress(StoppedError):
-                loss.packed = pack_items(rows, problem.usable)
+                loss.packed = pack_items(loss.blocks(should_stop), problem.usable)
         return loss.packed
-    in_memory, is_all = loss.rows, loss.data.rows_elsewhere is None
-    if is_all and len(in_memory.weights) and not len(in_memory.numbers):
+    in_memory = loss.rows
+    if loss.data.rows.is_block and in_memory.has_weights:
         # Sums of weights of equal rows are many; the weights themselves may be few.
-        in_memory = all_rows(loss.data)
+        in_memory = loss.data.block
     packed = pack(in_memory, problem.usable, should_stop, loss.n_threads)
     if packed is not None and loss.bits is not None and in_memory is loss.rows:
         loss.bits.share(packed)

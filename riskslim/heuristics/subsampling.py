@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import all_rows, take_rows
+from riskslim.data.distinct import take_rows
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding, within_box
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.loss.ranges import row_ranges
@@ -213,7 +213,7 @@ def loss_range(
     """
     data = loss.data
     # Equal rows have equal losses, but weights that are added up are no longer those of a row.
-    rows = loss.rows if data.sample_weight is None else all_rows(data)
+    rows = loss.rows if data.sample_weight is None else data.block
     lower, upper = np.floor(point).astype(np.int64), np.ceil(point).astype(np.int64)
     box = CoefficientSet(data.feature_names, lower[1:], upper[1:])
     start = perf_counter()
@@ -445,7 +445,7 @@ def _n_rounded(point: NDArray[np.float64]) -> int:
 
 
 def _loss_on_sample(loss: LogisticLoss, m: int, random: np.random.Generator) -> LogisticLoss:
-    rows = all_rows(loss.data)
+    rows = loss.data.block
     n = rows.n_samples if len(rows.numbers) else rows.n_rows
     m = min(m, n)
     index = random.choice(n, m, replace=False, shuffle=False)

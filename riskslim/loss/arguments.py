@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows
 
 __all__ = ["IntegerScores", "RealScores", "integer_scores_of", "real_scores_of"]
 

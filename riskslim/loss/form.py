@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import integer
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
 
 __all__ = [

@@ -34,17 +34,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.ranges import (
     SUM_SLACK,
-    for_each_part,
     largest_quotient,
     row_ranges,
     score_range,
     score_slack,
 )
-from riskslim.rows.base import PartitionedRows, StoppedError
+from riskslim.rows.base import StoppedError
 from riskslim.scale import ScaleSet
 
 __all__ = ["bounds_reaching", "extreme_scores", "with_intercept_bounds"]
@@ -55,7 +54,7 @@ _MAX_BINS = 2**20
 
 def with_intercept_bounds(
     data: TrainingData,
-    rows: KernelRows | PartitionedRows,
+    rows: RowStore,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
@@ -118,7 +117,7 @@ def _within_integers(intercept: float) -> int:
 
 def extreme_scores(
     data: TrainingData,
-    rows: KernelRows | PartitionedRows,
+    rows: RowStore,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
@@ -132,7 +131,7 @@ def extreme_scores(
     Parameters
     ----------
     data : TrainingData
-    rows : KernelRows or PartitionedRows
+    rows : RowStore
     coefficients : CoefficientSet
     max_size : int
         Most non-zero coefficients.
@@ -153,8 +152,8 @@ def extreme_scores(
     bins = Bins.between(math.floor(lowest), math.ceil(highest))
     below, above = np.zeros((2, bins.number))
     try:
-        for part_below, part_above in for_each_part(
-            rows, counted_extremes, coefficients, max_size, bins, label,
+        for part_below, part_above in rows.map_in_threads(
+            counted_extremes, coefficients, max_size, bins, label,
             n_threads=n_threads, should_stop=should_stop,
         ):  # fmt: skip
             below += part_below

@@ -29,20 +29,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import checked_threads
-from riskslim._kernels import integer, real
+from riskslim._kernels import real
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import KernelRows, all_rows, distinct_rows
-from riskslim.data.elsewhere import RowsElsewhereError
+from riskslim.data.distinct import distinct_rows
 from riskslim.data.packed import read_columns
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.training_data import TrainingData
-from riskslim.loss.arguments import integer_scores_of, real_scores_of
-from riskslim.loss.form import choose_form, column_slots
+from riskslim.loss.evaluators import BlockEvaluator, Evaluator
+from riskslim.loss.form import choose_form
 from riskslim.loss.intercept import bounds_reaching, with_intercept_bounds
 from riskslim.loss.lookup_table import LookupTable, Span, loss_of_any_scores
-from riskslim.loss.parts import PartsLoss
+from riskslim.loss.parts import PartsEvaluator
 from riskslim.loss.ranges import loss_range, score_range
-from riskslim.loss.reference import reference_sum
 from riskslim.rows.base import PartitionedRows
+from riskslim.rows.memory import parted
 from riskslim.scale import ScaleLike, ScaleSet, least_over
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ class LogisticLoss:
     Attributes
     ----------
     data : TrainingData
-    rows : KernelRows
+    store : RowStore
         What evaluations read: every row of the data, or the distinct ones with their numbers.
-    parts : PartitionedRows or None
-        The same of data whose rows are elsewhere, which have no ``rows``.
+    rows : KernelRows
+        The same, of rows in memory.
     packed : PackedItems or None
         Items of rows in parts, where they have been packed: vectors on few of them need no pass.
     should_stop : callable or None
@@ -189,14 +189,12 @@ class LogisticLoss:
         if self.max_size < 0:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
         start = perf_counter()
-        self.parts, self._rows, self.bits = _parts_of(data), None, None
         self.packed: PackedItems | None = None
         self.should_stop: Callable[[], bool] | None = None
-        if self.parts is None:
-            always = compress is True
-            merged = distinct_rows(data, always=always, n_threads=n_threads) if compress else None
-            self._rows = all_rows(data) if merged is None else merged
-            self.bits = read_columns(self._rows)
+        always = compress is True
+        merged = distinct_rows(data, always=always, n_threads=n_threads) if compress else None
+        self.store: RowStore = data.rows if merged is None else merged
+        self.bits = read_columns(self.store)
         self.seconds += perf_counter() - start
         self._resolve()
 
@@ -208,7 +206,7 @@ class LogisticLoss:
         max_size = self.max_size if max_size is None else max_size
         derived = with_intercept_bounds(
             self.data,
-            self.all_parts,
+            self.store,
             self._given,
             max_size,
             self.n_threads,
@@ -234,7 +232,7 @@ class LogisticLoss:
         self._table: LookupTable | None = None
         if self.form == "lookup_table":
             low, high = self.score_range
-            self._table = LookupTable(Span(int(low), int(high)), self.scale, self._rows, self.bits)
+            self._table = LookupTable(Span(int(low), int(high)), self.scale, self.store, self.bits)
 
     def on_rows(self, rows: KernelRows) -> LogisticLoss:
         """The same loss on other rows, to estimate it.
@@ -251,7 +249,7 @@ class LogisticLoss:
             and score range stay as they are: it must not be tightened.
         """
         other = copy.copy(self)
-        other.parts, other._rows, other.bits = None, rows, None
+        other.store, other.bits = rows, None
         other.seconds, other.n_evaluations = 0.0, 0
         if self._table is not None:
             other._table = self._table.on_rows(rows)
@@ -359,40 +357,9 @@ class LogisticLoss:
         if self.scales.is_single:
             return self.scales.low
         start = perf_counter()
-        of_parts = self._of_parts()
-        counted = self._distribution(vector) if of_parts is None else of_parts.distribution(vector)
-        if counted is None:
-            assert of_parts is not None
-            best = least_over(self.scales, lambda t: of_parts.scale_derivatives(vector, t))
-            self._count(start)
-            return best
-        scores, positive, negative = counted
-
-        def derivatives(t: float) -> tuple[float, float, float]:
-            return real.scale_derivatives(scores, positive, negative, t)
-
-        best = least_over(self.scales, derivatives)
+        best = least_over(self.scales, self._evaluator().along_scales(vector))
         self._count(start)
         return best
-
-    def _distribution(
-        self, vector: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of a vector, with the weights of the two classes at each; weights add up to 1."""
-        rows, span = self.rows, self._span(vector)
-        if self._table is not None and span is not None:
-            counts = self._table.counts_by_class(vector, span, self.n_threads)
-            if counts is not None:
-                by_class = counts / rows.total_weight
-                met = np.flatnonzero(by_class.any(axis=0))
-                negative, positive = by_class[0, met], by_class[1, met]
-                return np.asarray(met + float(span.low), np.float64), positive, negative
-        scores = np.empty(rows.n_rows)
-        real.scores(*real_scores_of(rows, vector), scores, self.n_threads)
-        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
-        weights = weights / rows.total_weight
-        is_positive = rows.labels > 0
-        return scores, np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
 
     @property
     def rows(self) -> KernelRows:
@@ -401,25 +368,31 @@ class LogisticLoss:
         Raises
         ------
         RowsElsewhereError
-            They are in parts: :attr:`all_parts`.
+            They are elsewhere: :attr:`store`.
         """
-        if self._rows is None:
-            raise RowsElsewhereError(
-                f"this would need the rows in memory, and they are in parts ({self.parts!r})"
-            )
-        return self._rows
+        return self.store.block_for("this")
 
-    @property
-    def all_parts(self) -> KernelRows | PartitionedRows:
-        """The rows that evaluations read, wherever they are."""
-        return self.rows if self.parts is None else self.parts
+    def blocks(self, should_stop: Callable[[], bool] | None = None) -> PartitionedRows:
+        """The rows that evaluations read, in parts that the loss's threads share.
 
-    def _of_parts(self, *, every_row: bool = False) -> PartsLoss | None:
-        if self.parts is None:
-            return None
-        rows = self.parts.used_by(self.n_threads, self.should_stop)
-        packed = None if every_row else self.packed
-        return PartsLoss(self.data, rows, self._table, self.scale, packed)
+        Parameters
+        ----------
+        should_stop : callable, optional
+            Asked between parts.
+
+        Returns
+        -------
+        PartitionedRows
+        """
+        return parted(self.store).used_by(self.n_threads, should_stop)
+
+    def _evaluator(self, *, every_row: bool = False) -> Evaluator:
+        """Answer what is asked of the rows; all of the data's, where equal ones are merged."""
+        stated = self._table, self.scale, self.n_threads, self.should_stop
+        if self.store.is_block:
+            return BlockEvaluator(self.data, self.data.block if every_row else self.rows, *stated)
+        parts = parted(self.store)
+        return PartsEvaluator(self.data, parts, *stated, None if every_row else self.packed)
 
     @property
     def n_samples(self) -> int:
@@ -429,7 +402,7 @@ class LogisticLoss:
     @property
     def n_rows(self) -> int:
         """Number of rows that an evaluation reads."""
-        return self.all_parts.n_rows
+        return self.store.n_rows
 
     @property
     def n_threads(self) -> int:
@@ -496,19 +469,9 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        if (of_parts := self._of_parts(every_row=every_row)) is not None:
-            found = float(of_parts.values(vector[None])[0])
-            self._count(start)
-            return found
-        span = self._span(vector)
-        rows = all_rows(self.data) if every_row else self.rows
-        if self._table is not None and span is not None:
-            total = self._table.loss(rows, vector, span, self.n_threads)
-        else:
-            scored = real_scores_of(rows, vector / self.scale)
-            total = real.loss(*scored, rows.labels, rows.weights, self.n_threads)
+        found = self._evaluator(every_row=every_row).value(vector)
         self._count(start)
-        return float(total / rows.total_weight)
+        return found
 
     def values(self, coefs: Iterable[ArrayLike]) -> NDArray[np.float64]:
         """Losses of several vectors; rows in parts are read once for all of them.
@@ -536,11 +499,8 @@ class LogisticLoss:
         array([0.693147, 0.313262])
         """
         points = self._checked_points(coefs)
-        of_parts = self._of_parts()
-        if of_parts is None:
-            return np.array([self.value(point) for point in points], np.float64)
         start = perf_counter()
-        found = of_parts.values(points)
+        found = self._evaluator().values(points)
         self._count(start, len(points))
         return found
 
@@ -557,8 +517,7 @@ class LogisticLoss:
         -------
         values : ndarray of float64, shape (b,)
         gradients : ndarray of float64, shape (b, d + 1)
-            As :meth:`value_and_gradient` has them. It reads rows in memory for each vector: its
-            time goes into arithmetic, and a pass of several would take as long for each.
+            As :meth:`value_and_gradient` has them.
 
         Raises
         ------
@@ -575,14 +534,8 @@ class LogisticLoss:
         (2, 3)
         """
         points = self._checked_points(coefs)
-        of_parts = self._of_parts()
-        if of_parts is None:
-            found = [self.value_and_gradient(point) for point in points]
-            values = np.array([value for value, _ in found], np.float64)
-            gradients = np.array([gradient for _, gradient in found], np.float64)
-            return values, gradients.reshape(points.shape)
         start = perf_counter()
-        values, gradients = of_parts.values_and_gradients(points)
+        values, gradients = self._evaluator().values_and_gradients(points)
         self._count(start, len(points))
         return values, gradients
 
@@ -605,27 +558,11 @@ class LogisticLoss:
         ValueError
             Wrong length, or coefficients that are not finite.
         """
-        if self.parts is not None:
-            values, gradients = self.values_and_gradients([coef])
-            return float(values[0]), gradients[0]
         vector = self._checked(coef)
         start = perf_counter()
-        rows, span = self.rows, self._span(vector)
-        if self._table is not None and span is not None:
-            total, by_column = self._table.loss_and_gradient(vector, span, self.n_threads)
-        else:
-            sums, error = np.zeros((2, vector.size))
-            scored = (*real_scores_of(rows, vector / self.scale), rows.labels, rows.weights)
-            total = real.loss_and_gradient(*scored, sums, error, self.n_threads)
-            by_column = sums + error
-        gradient = np.empty(vector.size)
-        gradient[0] = by_column[0]
-        gradient[1 + rows.integer_index] = by_column[1 : 1 + len(rows.integer_index)]
-        gradient[1 + rows.real_index] = by_column[1 + len(rows.integer_index) :]
-        gradient /= rows.total_weight
-        gradient /= self.scale
+        found = self._evaluator().value_and_gradient(vector)
         self._count(start)
-        return float(total / rows.total_weight), gradient
+        return found
 
     def hessian(
         self, coef: ArrayLike, features: Iterable[int] | None = None
@@ -671,17 +608,9 @@ class LogisticLoss:
         if ((chosen < 0) | (chosen >= d)).any():
             raise ValueError(f"features must be indices 0..{d - 1}, got {chosen.tolist()}")
         start = perf_counter()
-        if (of_parts := self._of_parts()) is not None:
-            found = of_parts.hessian(vector, chosen.astype(np.intp))
-            self.seconds += perf_counter() - start
-            return found
-        rows = self.rows
-        slot = column_slots(rows)[chosen.astype(np.intp)]
-        out = np.empty((slot.size + 1, slot.size + 1))
-        scored = real_scores_of(rows, vector / self.scale)
-        real.hessian(*scored, rows.weights, slot, out, self.n_threads)
+        found = self._evaluator().hessian(vector, chosen.astype(np.intp))
         self.seconds += perf_counter() - start
-        return out / rows.total_weight / self.scale**2
+        return found
 
     def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
         """Scores of all rows of the data, in points: not divided by the scale.
@@ -705,20 +634,9 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        out: NDArray[np.int32] | NDArray[np.float64]
-        if (of_parts := self._of_parts()) is not None:
-            out = of_parts.scores(vector, self._span(vector) is not None)
-            self.seconds += perf_counter() - start
-            return out
-        rows = all_rows(self.data)
-        if self._span(vector) is None:
-            out = np.empty(rows.n_rows)
-            real.scores(*real_scores_of(rows, vector), out, self.n_threads)
-        else:
-            out = np.empty(rows.n_rows, dtype=np.int32)
-            integer.scores(*integer_scores_of(rows, vector), out, self.n_threads)
+        found = self._evaluator().scores(vector)
         self.seconds += perf_counter() - start
-        return out
+        return found
 
     def value_of_scores(self, scores: ArrayLike) -> float:
         """Loss of given scores, for example of another model's.
@@ -754,7 +672,7 @@ class LogisticLoss:
                 "one per row of the data"
             )
         start = perf_counter()
-        rows = all_rows(self.data)
+        rows = self.data.rows.block_for("the loss of given scores")
         total = self._counted_loss(rows, given) if given.dtype.kind in "iu" else None
         if total is None:
             values = np.ascontiguousarray(given, dtype=np.float64) / self.scale
@@ -807,7 +725,7 @@ class LogisticLoss:
         """
         start = perf_counter()
         found = loss_range(
-            self.all_parts,
+            self.store,
             self.coefficients,
             self.max_size if max_size is None else max_size,
             self.scales,
@@ -839,10 +757,7 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        if (of_parts := self._of_parts()) is None:
-            total = reference_sum(self.data, vector, self.scale, self.n_threads)
-        else:
-            total = of_parts.rows.reference_sum(vector, self.scale)
+        total = self._evaluator().reference_sum(vector)
         self._count(start)
         return total / self.data.total_weight
 
@@ -875,20 +790,9 @@ class LogisticLoss:
         points = [self._checked(coef) for coef in coefs]
         return np.array(points).reshape(len(points), self.data.n_features + 1)
 
-    def _span(self, vector: NDArray[np.float64]) -> Span | None:
-        """Bound the scores of a vector if the table covers it, else None."""
-        return None if self._table is None else self._table.covering(vector, self.data)
-
     def _count(self, start: float, n: int = 1) -> None:
         self.seconds += perf_counter() - start
         self.n_evaluations += n
-
-
-def _parts_of(data: TrainingData) -> PartitionedRows | None:
-    rows = data.rows_elsewhere
-    if rows is not None and not isinstance(rows, PartitionedRows):
-        raise TypeError(f"rows_elsewhere must be PartitionedRows, got {type(rows).__name__}")
-    return rows
 
 
 def _check_finite(values: NDArray[np.float64], what: str) -> None:

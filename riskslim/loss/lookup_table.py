@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import integer
-from riskslim.data.distinct import KernelRows
 from riskslim.data.packed import ReadColumns
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.arguments import integer_scores_of
 from riskslim.loss.form import losses_of_classes
@@ -67,14 +67,15 @@ class LookupTable:
     span : Span
         Scores of the table.
     scale : float
-    rows : KernelRows or None
-        Rows that are summed over. None: a table alone, for :meth:`sums_of_counts`.
+    rows : RowStore
+        Rows that are summed over; of rows that are not in memory counts are,
+        :meth:`sums_of_counts`.
     bits : ReadColumns, optional
         Of the same rows: counts scores of few 0/1 columns that are read often, from their cells.
     """
 
     def __init__(
-        self, span: Span, scale: float, rows: KernelRows | None, bits: ReadColumns | None = None
+        self, span: Span, scale: float, rows: RowStore, bits: ReadColumns | None = None
     ) -> None:
         self._bits = bits
         self.span = span
@@ -82,7 +83,7 @@ class LookupTable:
         self._tail = np.empty(span.width)
         self._slope = np.empty((2, span.width))
         integer.fill_tables(span.low, scale, self._tail, self._slope)
-        if rows is not None:
+        if isinstance(rows, KernelRows):
             self._use(rows)
 
     def on_rows(self, rows: KernelRows) -> LookupTable:
@@ -117,7 +118,7 @@ class LookupTable:
         if (vector != np.rint(vector)).any():
             return None
         coef = vector[1:]
-        if coef[data.real_index].any():
+        if coef[data.rows.real_index].any():
             return None
         a, b = coef * data.feature_min, coef * data.feature_max
         low = vector[0] + np.minimum(a, b).sum()

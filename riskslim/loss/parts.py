@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import integer
+from riskslim._kernels import integer, real
 from riskslim._kernels import supports as cells
+from riskslim.loss.evaluators import Evaluator, shares_of_counts
 from riskslim.loss.lookup_table import MAX_POSITIONS, SMALLEST_MEAN_SLOPE, LookupTable, Span
 from riskslim.rows import functions
 from riskslim.rows.base import PartitionedRows
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from riskslim.data.packed import PackedItems
     from riskslim.data.training_data import TrainingData
 
-__all__ = ["PartsLoss"]
+__all__ = ["PartsEvaluator"]
 
 _Array = NDArray[np.float64]
 
@@ -25,7 +27,7 @@ _Array = NDArray[np.float64]
 _HISTOGRAM_BYTES = 2**26
 
 
-class PartsLoss:
+class PartsEvaluator(Evaluator):
     """Evaluates the loss on rows in parts.
 
     Parameters
@@ -34,10 +36,14 @@ class PartsLoss:
     rows : PartitionedRows
     table : LookupTable or None
     scale : float
+    n_threads : int
+    should_stop : callable or None
     packed : PackedItems, optional
         Items of the same rows: vectors on few of them need no pass. Rows with weights are put
         together there, so that it is not used for them.
     """
+
+    rows: PartitionedRows
 
     def __init__(
         self,
@@ -45,35 +51,21 @@ class PartsLoss:
         rows: PartitionedRows,
         table: LookupTable | None,
         scale: float,
+        n_threads: int,
+        should_stop: Callable[[], bool] | None,
         packed: PackedItems | None = None,
     ) -> None:
-        self.data = data
-        self.rows = rows
-        self.table = table
-        self.scale = scale
+        used = rows.used_by(n_threads, should_stop)
+        super().__init__(data, used, table, scale, n_threads, should_stop)
         self._packed = None if rows.has_weights else packed
         self._item = (
             {} if packed is None else {int(j): i for i, j in enumerate(packed.features.tolist())}
         )
 
-    def _spans(self, points: _Array) -> list[Span | None]:
-        if self.table is None:
-            return [None] * len(points)
-        return [self.table.covering(point, self.data) for point in points]
-
     def values(self, points: _Array) -> _Array:
-        """Losses of several vectors.
-
-        Parameters
-        ----------
-        points : ndarray of float64, shape (b, d + 1)
-
-        Returns
-        -------
-        ndarray of float64, shape (b,)
-        """
+        """Losses of several vectors, in one pass; see :meth:`Evaluator.values`."""
         found = np.empty(len(points))
-        spans = self._spans(points)
+        spans = [self._span(point) for point in points]
         counted: list[int] = []
         others: list[int] = []
         for k, span in enumerate(spans):
@@ -118,22 +110,12 @@ class PartsLoss:
         return counts
 
     def values_and_gradients(self, points: _Array) -> tuple[_Array, _Array]:
-        """Losses of several vectors, and their gradients.
-
-        Parameters
-        ----------
-        points : ndarray of float64, shape (b, d + 1)
-
-        Returns
-        -------
-        values : ndarray of float64, shape (b,)
-        gradients : ndarray of float64, shape (b, d + 1)
-        """
+        """The same with gradients; see :meth:`Evaluator.values_and_gradients`."""
         rows = self.rows
         values, gradients = np.empty(len(points)), np.zeros(points.shape)
         spans: list[Span | None] = [None] * len(points)
         if not rows.has_weights and not len(rows.real_index):
-            spans = self._spans(points)
+            spans = [self._span(point) for point in points]
         exact = [k for k, span in enumerate(spans) if span is not None]
         others = [k for k, span in enumerate(spans) if span is None]
         for group, low, width in _grouped(exact, spans, MAX_POSITIONS // 2):
@@ -163,79 +145,38 @@ class PartsLoss:
             )
         return values, gradients
 
-    def hessian(self, point: _Array, features: NDArray[np.intp]) -> _Array:
-        """Second derivatives by the intercept and some features, as the loss has them.
+    def along_scales(self, point: _Array) -> Callable[[float], tuple[float, float, float]]:
+        """Loss by scale; see :meth:`Evaluator.along_scales`."""
+        distribution = self._distribution(point)
+        if distribution is None:
+            return lambda t: self._scale_derivatives(point, t)
+        scores, positive, negative = distribution
+        return lambda t: real.scale_derivatives(scores, positive, negative, t)
 
-        Parameters
-        ----------
-        point : ndarray of float64, shape (d + 1,)
-        features : ndarray of intp, shape (m,)
-
-        Returns
-        -------
-        ndarray of float64, shape (m + 1, m + 1)
-        """
-        found = np.zeros((len(features) + 1, len(features) + 1))
-        for part in self.rows.map(functions.hessian_sums, point, self.scale, features):
-            found += part
-        return found / self.rows.total_weight / self.scale**2
-
-    def scores(self, point: _Array, is_whole: bool) -> NDArray[np.int32] | _Array:
-        """Scores of the rows that are stored, in points.
-
-        Parameters
-        ----------
-        point : ndarray of float64, shape (d + 1,)
-        is_whole : bool
-            They are integers of 32 bits.
-
-        Returns
-        -------
-        ndarray of int32 or float64, shape (n,)
-        """
-        return np.concatenate(list(self.rows.map(functions.scores, point, is_whole)))
-
-    def scale_derivatives(self, point: _Array, t: float) -> tuple[float, float, float]:
-        """Loss of a vector at the scale 1 / t, and its derivatives by t.
-
-        Parameters
-        ----------
-        point : ndarray of float64, shape (d + 1,)
-        t : float
-
-        Returns
-        -------
-        tuple of three float
-        """
+    def _scale_derivatives(self, point: _Array, t: float) -> tuple[float, float, float]:
+        """Loss of a vector at the scale 1 / t, and its derivatives by t."""
         sums = np.zeros(3)
         for part in self.rows.map(functions.scale_derivatives, point, self.rows.total_weight, t):
             sums += part
         return float(sums[0]), float(sums[1]), float(sums[2])
 
-    def distribution(self, point: _Array) -> tuple[_Array, _Array, _Array] | None:
-        """Scores of a vector that rows have, and the weights of the two classes at each.
+    def _distribution(self, point: _Array) -> tuple[_Array, _Array, _Array] | None:
+        """Scores, and weights of the positive and the negative class at each, which add up to 1.
 
-        Parameters
-        ----------
-        point : ndarray of float64, shape (d + 1,)
-
-        Returns
-        -------
-        tuple of three ndarray of float64, or None
-            Scores, weights of the positive and of the negative class; they add up to 1. None where
-            scores are too many to be counted.
+        None where scores are too many to be counted.
         """
-        (span,) = self._spans(point[None])
+        span = self._span(point)
         if span is None:
             return None
         counts = self._counted_by_cells(point, span)
         if counts is None:
             whole = np.rint(point[None]).astype(np.int64)
             counts = self.rows.histogram(whole, span.low, span.width)[0]
-        shares = counts / self.rows.total_weight
-        met = np.flatnonzero(shares.any(axis=0))
-        scores = np.asarray(met + float(span.low), np.float64)
-        return scores, np.asarray(shares[1, met]), np.asarray(shares[0, met])
+        return shares_of_counts(counts, self.rows.total_weight, span.low)
+
+    def reference_sum(self, point: _Array) -> float:
+        """Sum of the losses of all rows; see :meth:`Evaluator.reference_sum`."""
+        return self.rows.reference_sum(point, self.scale)
 
 
 def _grouped(

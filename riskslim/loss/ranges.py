@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import ranges, real
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.training_data import TrainingData
-from riskslim.rows.base import PartitionedRows, StoppedError
+from riskslim.rows.base import StoppedError
 from riskslim.scale import ScaleSet
 
 __all__ = [
     "CHUNK_ROWS",
     "SUM_SLACK",
-    "for_each_part",
     "given_intercept_bounds",
     "largest_quotient",
     "loss_range",
@@ -27,8 +25,6 @@ __all__ = [
     "score_range",
     "score_slack",
 ]
-
-_Result = TypeVar("_Result")
 
 # Rows whose score ranges are held at a time.
 CHUNK_ROWS = 2**18
@@ -149,7 +145,7 @@ def largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[n
 
 
 def loss_range(
-    rows: KernelRows | PartitionedRows,
+    rows: RowStore,
     coefficients: CoefficientSet,
     max_size: int,
     scales: ScaleSet,
@@ -160,7 +156,7 @@ def loss_range(
 
     Parameters
     ----------
-    rows : KernelRows or PartitionedRows
+    rows : RowStore
     coefficients : CoefficientSet
         With intercept bounds.
     max_size : int
@@ -178,8 +174,8 @@ def loss_range(
     """
     best, worst = [], []
     try:
-        for least, most in for_each_part(
-            rows, extreme_losses, coefficients, max_size, scales,
+        for least, most in rows.map_in_threads(
+            extreme_losses, coefficients, max_size, scales,
             n_threads=n_threads, should_stop=should_stop,
         ):  # fmt: skip
             best.append(least)
@@ -191,39 +187,6 @@ def loss_range(
         math.fsum(best) / total * (1.0 - SUM_SLACK),
         math.fsum(worst) / total * (1.0 + SUM_SLACK),
     )
-
-
-def for_each_part(
-    rows: KernelRows | PartitionedRows,
-    function: Callable[..., _Result],
-    *arguments: Any,
-    n_threads: int,
-    should_stop: Callable[[], bool] | None,
-) -> Iterator[_Result]:
-    """Call a function with each part of the rows, or with all of them.
-
-    Parameters
-    ----------
-    rows : KernelRows or PartitionedRows
-    function : callable
-        Of a module. Called with rows, with ``arguments``, a number of threads and ``should_stop``.
-    *arguments
-    n_threads : int
-    should_stop : callable, optional
-
-    Yields
-    ------
-    object
-
-    Raises
-    ------
-    StoppedError
-        ``should_stop`` said so.
-    """
-    if isinstance(rows, KernelRows):
-        yield function(rows, *arguments, n_threads, should_stop)
-    else:
-        yield from rows.used_by(n_threads, should_stop).map(function, *arguments, 1, None)
 
 
 def extreme_losses(

@@ -80,7 +80,7 @@ class InterceptReach:
 
         def extremes(label: int) -> _Extremes | None:
             return extreme_scores(
-                loss.data, loss.all_parts, loss.given_coefficients, loss.max_size, loss.n_threads,
+                loss.data, loss.store, loss.given_coefficients, loss.max_size, loss.n_threads,
                 should_stop, label,
             )  # fmt: skip
 

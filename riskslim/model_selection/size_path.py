@@ -466,7 +466,7 @@ def _entries(
 
 
 def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
-    if data.counts is not None or data.rows_elsewhere is not None:
+    if not data.has_each_row:
         raise ValueError(
             "cross-validation divides rows, but equal ones of these data were merged while they "
             "were read: use a sample, data.sampled(n)"
@@ -582,7 +582,7 @@ class _Rows:
             train, test, encoder = plan.rows_of(split)
             return cls(train, test, split.test, encoder)
         data = plan.data
-        if data.rows_elsewhere is not None:  # sizes are measured on a sample
+        if not data.rows.is_block:  # sizes are measured on a sample
             data = data.sampled(_MEASURED_ROWS)
         return cls(data, data, np.arange(data.n_rows), plan.encoder)
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
-from riskslim.data.distinct import KernelRows, all_rows
-from riskslim.data.panels import read_column
+from riskslim.data.store import KernelRows
 from riskslim.problem.rate_remarks import remarks_on_rates
 from riskslim.problem.scale_remark import remark_on_scale
 from riskslim.problem.separation import remark_on as separation_remark
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
     from riskslim.data.training_data import TrainingData
     from riskslim.loss.logistic import LogisticLoss
-    from riskslim.rows.base import PartitionedRows
     from riskslim.scale import ScaleSet
 
 __all__ = ["remark_on_weights", "remarks_on", "remarks_on_rows"]
@@ -88,11 +86,11 @@ def remarks_on(
         As in :meth:`RiskScoreProblem.remarks`.
     """
     data = problem.loss.data
-    separated = separations(data, vector, problem.loss.parts)
+    separated = separations(data, vector)
     # Of many rows it takes a while: once, for all who ask.
     scale = problem.loss.best_scale(vector)
     remarks = (
-        remark_on_weights(data, problem.loss.parts),
+        remark_on_weights(data),
         _empty(problem, vector),
         _too_wide(problem),
         separation_remark(separated, _outcome(data)),
@@ -131,14 +129,12 @@ def remarks_on_rows(data: TrainingData, vector: NDArray[Any]) -> tuple[str, ...]
     return tuple(filter(None, found))
 
 
-def remark_on_weights(data: TrainingData, parts: PartitionedRows | None = None) -> str:
+def remark_on_weights(data: TrainingData) -> str:
     """Say what weights make of the risks; empty where that is little.
 
     Parameters
     ----------
     data : TrainingData
-    parts : PartitionedRows, optional
-        The rows, where they are not in the data's memory.
 
     Returns
     -------
@@ -149,7 +145,7 @@ def remark_on_weights(data: TrainingData, parts: PartitionedRows | None = None) 
         return data.class_weighting.describe(outcome)
     if not data.is_weighted:
         return ""
-    by_weight, of_rows = data.prevalence, _share_of_rows(data, parts)
+    by_weight, of_rows = data.prevalence, _share_of_rows(data)
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -160,10 +156,9 @@ def remark_on_weights(data: TrainingData, parts: PartitionedRows | None = None) 
     )
 
 
-def _share_of_rows(data: TrainingData, parts: PartitionedRows | None) -> float:
+def _share_of_rows(data: TrainingData) -> float:
     """Share of the positive class among the rows that count, whatever they weigh."""
-    every = [count_classes(all_rows(data))] if parts is None else list(parts.map(count_classes))
-    without, having = np.sum(every, axis=0)
+    without, having = np.sum(list(data.rows.map(count_classes)), axis=0)
     return float(having / (without + having))
 
 
@@ -213,36 +208,18 @@ def _too_wide(problem: _Problem) -> str:
         for j in wide.tolist()
     ]
     spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
-    cut = f"{names[first]} >= {_median(problem.loss, first):.3g}"
+    median = float(np.median(data.rows.counted_values(first, _MEDIAN_ROWS)))
+    cut = f"{names[first]} >= {median:.3g}"
     return (
         f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
         f"cut-offs such as {cut!r}."
     )
 
 
-def _median(loss: LogisticLoss, j: int) -> float:
-    """Median of a feature in rows that count; of rows in parts, of a sample."""
-    data = loss.data
-    if loss.parts is None:
-        return float(np.median(data.column(j)[data.counted]))
-    sample = loss.parts.sample(_MEDIAN_ROWS, 0)
-    k = int(np.searchsorted(sample.integer_index, j))
-    if data.is_integer[j]:
-        return float(np.median(sample.integer_columns[:, k]))
-    k = int(np.searchsorted(sample.real_index, j))
-    return float(np.median(read_column(sample.real_panels, k, 0, sample.n_rows)))
-
-
 def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Smallest and largest values of the features in rows that count; elsewhere in all rows."""
-    if data.rows_elsewhere is not None:
-        return data.feature_min, data.feature_max
-    counted = data.counted
-    if isinstance(counted, slice):
-        return data.feature_min, data.feature_max
-    columns = [data.column(j)[counted] for j in range(data.n_features)]
-    low, high = ([end(column) for column in columns] for end in (np.min, np.max))
-    return np.array(low, np.float64), np.array(high, np.float64)
+    """Smallest and largest values of the features in rows that count, as far as these are known."""
+    found = data.rows.counted_ranges()
+    return (data.feature_min, data.feature_max) if found is None else found
 
 
 def _at_end_of_scales(problem: _Problem, vector: NDArray[Any], best: float) -> str:

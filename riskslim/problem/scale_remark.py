@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.distinct import KernelRows, all_rows
 from riskslim.data.panels import read_column
+from riskslim.data.store import KernelRows
 from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits, least_over
 
 if TYPE_CHECKING:
@@ -268,17 +268,14 @@ def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
         shape = tuple(n_values.astype(np.intp).tolist())
         start = tuple(low.astype(np.intp).tolist())
         chosen = tuple(features.tolist())
-        if loss.parts is None:
-            counts = count_cells(all_rows(data), chosen, start, shape)
-        else:
-            counts = np.sum(list(loss.parts.map(count_cells, chosen, start, shape)), axis=0)
+        counts = np.sum(list(data.rows.map(count_cells, chosen, start, shape)), axis=0)
         index = np.flatnonzero(counts.any(axis=0))
         values = np.stack(np.unravel_index(index, shape), axis=1) + low
         return _Cells(values.astype(np.float64), counts[0, index], counts[1, index])
-    if loss.parts is not None or data.rows_elsewhere is not None or len(data.labels) > _MOST_ROWS:
+    if not data.rows.is_block or data.n_rows > _MOST_ROWS:
         return None
-    rows = all_rows(data)
-    values = np.stack([data.column(j) for j in features.tolist()], axis=1).astype(np.float64)
+    rows = data.block
+    values = np.stack([rows.values_of(j) for j in features.tolist()], axis=1).astype(np.float64)
     weights, positive = _weights(rows), rows.labels > 0
     return _Cells(values, np.where(positive, 0.0, weights), np.where(positive, weights, 0.0))
 

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import MAX_LISTED
-from riskslim.data.distinct import KernelRows, all_rows
 from riskslim.data.panels import read_column
+from riskslim.data.store import KernelRows
 
 if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
-    from riskslim.rows.base import PartitionedRows
 
 __all__ = ["Separation", "remark_on", "separations"]
 
@@ -112,9 +111,7 @@ def _facts_of(
     return ColumnFacts(least, most, counts)
 
 
-def separations(
-    data: TrainingData, vector: NDArray[np.int64], parts: PartitionedRows | None = None
-) -> list[Separation]:
+def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separation]:
     """Find features with points of which all rows with one value have the same outcome.
 
     The loss falls with every further point of such a feature: the best points are at a bound, or
@@ -125,8 +122,6 @@ def separations(
     data : TrainingData
     vector : ndarray of int64, shape (d + 1,)
         Intercept first.
-    parts : PartitionedRows, optional
-        The rows, where they are not in the data's memory.
 
     Returns
     -------
@@ -136,13 +131,9 @@ def separations(
     used = tuple(np.flatnonzero(vector[1:]).tolist())
     if not used:
         return []
-    if parts is None:
-        facts = column_facts(all_rows(data), used)
-    else:
-        first, *others = parts.map(column_facts, used)
-        facts = first
-        for other in others:
-            facts = [one.joined(more) for one, more in zip(facts, other, strict=True)]
+    facts, *others = data.rows.map(column_facts, used)
+    for other in others:
+        facts = [one.joined(more) for one, more in zip(facts, other, strict=True)]
     found = []
     for j, of_column in zip(used, facts, strict=True):
         name = data.feature_names[j]

@@ -178,7 +178,7 @@ def rows_of(
     if isinstance(X, TrainingData):
         if y is not None or sample_weight is not None:
             raise ValueError("TrainingData has its labels and weights: leave y and weights out")
-        if X.counts is not None or X.rows_elsewhere is not None:
+        if not X.has_each_row:
             raise ValueError(
                 "a report is on rows one by one, but equal rows of these data were merged while "
                 "they were read: pass a sample, data.sampled(200_000)"

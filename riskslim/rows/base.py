@@ -12,22 +12,22 @@ change them by a few units of the last place.
 
 from __future__ import annotations
 
-import abc
 import copy
+import functools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import as_columns, as_panels
+from riskslim.data.store import KernelRows, RowsElsewhereError, RowStore, Weighting
 from riskslim.exceptions import RiskSLIMError
-from riskslim.rows import functions
-from riskslim.rows.functions import MergedPart, PartSummary, Weighting
+from riskslim.rows import functions as of_parts
+from riskslim.rows.functions import MergedPart, PartSummary
 
 __all__ = ["PartitionedRows", "RowsSchema", "StoppedError", "Sums", "run_in_order"]
 
@@ -78,7 +78,7 @@ class RowsSchema(NamedTuple):
             )
 
 
-class PartitionedRows(abc.ABC):
+class PartitionedRows(RowStore):
     """Rows in parts.
 
     Parameters
@@ -90,14 +90,8 @@ class PartitionedRows(abc.ABC):
     Attributes
     ----------
     schema : RowsSchema
-    n_rows : int
-        Rows that are stored.
     n_samples : int
         Rows that they stand for.
-    n_counted : int
-        Those of positive weight.
-    class_weights : tuple of two float
-        Weight of the negative and of the positive class.
     total_weight : float
         What sums over the rows are divided by.
     integer_index, real_index : intp array
@@ -116,19 +110,16 @@ class PartitionedRows(abc.ABC):
         No rows, or columns that do not fit each other.
     """
 
+    # Its block is fetched and unpacked before it is read.
+    read_cost: ClassVar[float] = 3.0
+
     def __init__(self, schema: RowsSchema, summaries: Sequence[PartSummary]) -> None:
         schema.check()
         if not summaries:
             raise ValueError("there are no rows")
         self.schema = schema
         self.summaries = tuple(summaries)
-        self.n_rows = sum(part.n_rows for part in summaries)
         self.n_samples = sum(part.n_samples for part in summaries)
-        self.n_counted = sum(part.n_counted for part in summaries)
-        self.class_weights = (
-            math.fsum(part.class_weights[0] for part in summaries),
-            math.fsum(part.class_weights[1] for part in summaries),
-        )
         self.total_weight = self.class_weights[0] + self.class_weights[1]
         self.integer_index = np.array(schema.integer_index, np.intp)
         self.real_index = np.array(schema.real_index, np.intp)
@@ -145,37 +136,6 @@ class PartitionedRows(abc.ABC):
         other.__dict__.update(self.__dict__)
         return other
 
-    @abc.abstractmethod
-    def map(
-        self,
-        function: Callable[..., _Result],
-        *arguments: Any,
-        each: Sequence[tuple[Any, ...] | None] | None = None,
-    ) -> Iterator[_Result]:
-        """Call a function with each part.
-
-        Parameters
-        ----------
-        function : callable
-            Of a module, since other processes import it. Called with a part
-            (:class:`~riskslim.data.distinct.KernelRows`), which is not kept, and with
-            ``arguments``.
-        *arguments
-            The same for all parts.
-        each : sequence, optional
-            For each part a tuple of arguments that come before those, or None: it is left out.
-
-        Yields
-        ------
-        object
-            Results, in the order of the parts.
-
-        Raises
-        ------
-        StoppedError
-            ``should_stop`` said so.
-        """
-
     # ---- what is known without the rows ----------------------------------------------------
 
     @property
@@ -183,20 +143,57 @@ class PartitionedRows(abc.ABC):
         """Number of parts."""
         return len(self.summaries)
 
-    @property
-    def n_features(self) -> int:
-        """Number d of features."""
-        return self.schema.n_features
+    @functools.cached_property
+    def n_rows(self) -> int:
+        """Rows that are stored; see :attr:`RowStore.n_rows`."""
+        return sum(part.n_rows for part in self.summaries)
+
+    @functools.cached_property
+    def n_counted(self) -> int:
+        """Rows of positive weight; see :attr:`RowStore.n_counted`."""
+        return sum(part.n_counted for part in self.summaries)
+
+    @functools.cached_property
+    def class_weights(self) -> tuple[float, float]:
+        """Weight of either class; see :attr:`RowStore.class_weights`."""
+        return (
+            math.fsum(part.class_weights[0] for part in self.summaries),
+            math.fsum(part.class_weights[1] for part in self.summaries),
+        )
 
     @property
     def weighting(self) -> Weighting:
-        """The way in which rows count."""
+        """The way in which rows count; see :attr:`RowStore.weighting`."""
         return self.schema.weighting
 
-    @property
-    def has_weights(self) -> bool:
-        """Say whether rows have weights that are no numbers of rows."""
-        return self.schema.weighting == "weights"
+    def block_for(self, what: str) -> KernelRows:
+        """Refuse: the rows are in parts; see :meth:`RowStore.block_for`."""
+        raise RowsElsewhereError(
+            f"{what} would need the rows in memory, and they are elsewhere ({self!r}): work on a "
+            "sample of them, or read fewer rows"
+        )
+
+    def map_in_threads(
+        self,
+        function: Callable[..., _Result],
+        *arguments: Any,
+        n_threads: int,
+        should_stop: Callable[[], bool] | None,
+    ) -> Iterator[_Result]:
+        """Threads share the parts; see :meth:`RowStore.map_in_threads`."""
+        return self.used_by(n_threads, should_stop).map(function, *arguments, 1, None)
+
+    def ranges(self) -> tuple[_Array, _Array]:
+        """Ranges of features; see :meth:`RowStore.ranges`."""
+        return self.feature_min, self.feature_max
+
+    def counted_values(self, j: int, most: int) -> NDArray[Any]:
+        """Values of a feature in a sample; see :meth:`RowStore.counted_values`."""
+        return self.sample(most, 0).values_of(j)
+
+    def counted_ranges(self) -> None:
+        """Rows that count are not known one by one; see :meth:`RowStore.counted_ranges`."""
+        return
 
     def used_by(
         self: _Rows, n_threads: int = 1, should_stop: Callable[[], bool] | None = None
@@ -248,7 +245,7 @@ class PartitionedRows(abc.ABC):
         ndarray of int64, shape (b, 2, width)
             Numbers of rows, exact; float64 where rows have weights.
         """
-        found = self.map(functions.histograms, points, low, width)
+        found = self.map(of_parts.histograms, points, low, width)
         if not self.has_weights:
             counts = np.zeros((len(points), 2, width), np.int64)
             for part in found:
@@ -283,7 +280,7 @@ class PartitionedRows(abc.ABC):
         if self.has_weights:
             raise ValueError("rows with weights have no exact sums")
         counts, digits = np.zeros((len(points), 2, width), np.int64), None
-        for of_part, more in self.map(functions.slope_sums, points, low, width, scale):
+        for of_part, more in self.map(of_parts.slope_sums, points, low, width, scale):
             counts += of_part
             digits = more if digits is None else digits + more
         assert digits is not None
@@ -303,7 +300,7 @@ class PartitionedRows(abc.ABC):
         ndarray of float64, shape (b,)
         """
         sums = Sums((len(points),))
-        for part in self.map(functions.loss_sums, points, scale):
+        for part in self.map(of_parts.loss_sums, points, scale):
             sums.add(part)
         return sums.value / self.total_weight
 
@@ -322,7 +319,7 @@ class PartitionedRows(abc.ABC):
         gradients : ndarray of float64, shape (b, d + 1)
         """
         sums = Sums((len(points), points.shape[1] + 1))
-        for total, error in self.map(functions.gradient_sums, points, scale):
+        for total, error in self.map(of_parts.gradient_sums, points, scale):
             sums.add(total, error)
         found = sums.value / self.total_weight
         return found[:, 0].copy(), found[:, 1:] / scale
@@ -343,7 +340,7 @@ class PartitionedRows(abc.ABC):
             Derivatives of the loss by the intercept: first, second, third.
         """
         sums = Sums((len(points), 3))
-        for total, error in self.map(functions.slope_derivatives, points, wanted):
+        for total, error in self.map(of_parts.slope_derivatives, points, wanted):
             sums.add(total, error)
         return sums.value / self.total_weight
 
@@ -364,7 +361,7 @@ class PartitionedRows(abc.ABC):
             The loss, the sum of the sizes of slopes, and the gradient.
         """
         sums = Sums((len(points), points.shape[1] + 2))
-        for total, error in self.map(functions.linearisations, points, wanted):
+        for total, error in self.map(of_parts.linearisations, points, wanted):
             sums.add(total, error)
         return sums.value / self.total_weight
 
@@ -389,7 +386,7 @@ class PartitionedRows(abc.ABC):
         """
         values = tuple((int(self.feature_min[j]), int(self.feature_max[j])) for j in features)
         sums = [Sums((2, width, most - least + 1)) for least, most in values]
-        for part in self.map(functions.joint_counts, point, tuple(features), values, low, width):
+        for part in self.map(of_parts.joint_counts, point, tuple(features), values, low, width):
             for one, counts in zip(sums, part, strict=True):
                 one.add(counts)
         return [one.value for one in sums]
@@ -420,7 +417,7 @@ class PartitionedRows(abc.ABC):
         if self.has_weights:
             raise ValueError("rows with weights have no exact counts")
         total: list[NDArray[np.int64]] = []
-        for found in self.map(functions.union_counts, blocks, values, unions):
+        for found in self.map(of_parts.union_counts, blocks, values, unions):
             for counts, more in zip(total, found, strict=False):
                 counts += more
             total = total or [counts.astype(np.int64) for counts in found]
@@ -440,7 +437,7 @@ class PartitionedRows(abc.ABC):
             Not divided by the weight of the rows.
         """
         return math.fsum(
-            term for part in self.map(functions.reference_losses, vector, scale) for term in part
+            term for part in self.map(of_parts.reference_losses, vector, scale) for term in part
         )
 
     # ---- rows ------------------------------------------------------------------------------
@@ -477,7 +474,7 @@ class PartitionedRows(abc.ABC):
             for begin, end, last, size in zip((0, *cuts[:-1]), cuts, ends, sizes, strict=True)
         ]
         each = [(part,) if len(part) else None for part in chosen]
-        return joined(list(self.map(functions.taken, each=each)))
+        return joined(list(self.map(of_parts.taken, each=each)))
 
     def merged(self, features: NDArray[np.bool_], limit: int) -> MergedPart | None:
         """Distinct rows of some features, with the weights of both classes.
@@ -496,7 +493,7 @@ class PartitionedRows(abc.ABC):
         kept: MergedPart | None = None
         waiting: list[MergedPart] = []
         n_waiting = 0
-        for number, part in enumerate(self.map(functions.merged_part, features, limit), start=1):
+        for number, part in enumerate(self.map(of_parts.merged_part, features, limit), start=1):
             if part is None:
                 return None
             waiting.append(part)

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import PANEL_ROWS
+from riskslim.data.store import KernelRows
 from riskslim.exceptions import RowsLostError
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.functions import PartSummary

@@ -375,7 +375,7 @@ class DaskRows(PartitionedRows):
     schema : RowsSchema
     summaries : sequence of PartSummary
     parts : sequence of distributed.Future
-        Of :class:`~riskslim.data.distinct.KernelRows`, none without rows.
+        Of :class:`~riskslim.data.store.KernelRows`, none without rows.
     recipes : sequence of dask.delayed.Delayed
         What computes each of them from the source, should the scheduler not know it any more.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.merging import MergedKeys, merge_keys, room_for
+from riskslim.data.store import Weighting
 from riskslim.data.summaries import (
     MAX_DISTINCT,
     SAMPLE_ROWS,
@@ -31,7 +32,6 @@ from riskslim.data.warned import warn_of_order
 from riskslim.rows import partitions
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.cluster import Cluster, DaskRows, current_client, is_lost
-from riskslim.rows.functions import Weighting
 from riskslim.rows.partitions import Partitions, PartitionSummary, Recipe
 from riskslim.rows.reading import (
     MAX_LABELS,

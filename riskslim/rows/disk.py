@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import as_columns, as_panels
+from riskslim.data.store import KernelRows
 from riskslim.rows.base import PartitionedRows, RowsSchema, joined, run_in_order
 from riskslim.rows.blocks import (
     BlockFileError,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from riskslim._checks import checked_integer
-from riskslim.data.distinct import KernelRows, all_rows, take_rows
+from riskslim.data.distinct import take_rows
 from riskslim.data.merging import merged_data
 from riskslim.data.panels import as_panels
+from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
-from riskslim.rows.memory import MemoryRows
+from riskslim.rows.memory import parted
 
 __all__ = ["excerpt_of", "sampled"]
 
@@ -42,9 +42,7 @@ def sampled(data: TrainingData, n: int, seed: int) -> TrainingData:
     n = checked_integer(n, "n")
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    rows: Any = data.rows_elsewhere
-    if rows is None:
-        rows = MemoryRows([all_rows(data)])
+    rows = parted(data.rows)
     part = _apart(rows.sample(n, seed))
     for label, name in zip((-1, 1), data.classes, strict=True):
         if not (part.labels == label).any():
@@ -86,12 +84,11 @@ def excerpt_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
         features, in one pass and with arbitrary labels; of features with more than a million
         combinations, those of a sample of as many rows.
     """
-    rows: Any = data.rows_elsewhere
-    if rows is None:
+    if data.rows.is_block:
         return data
     chosen = np.zeros(data.n_features, np.bool_)
     chosen[list(features) or [0]] = True
-    merged = rows.merged(chosen, _MOST_DISTINCT)
+    merged = parted(data.rows).merged(chosen, _MOST_DISTINCT)
     if merged is None:
         return data.sampled(min(_MOST_DISTINCT, data.n_samples))
     used = merged.positive + merged.negative > 0

@@ -1,7 +1,7 @@
 """Functions of one part of the rows, for sums over all parts.
 
 They are functions of a module, since they are sent to where a part is. Each calls the kernels on a
-:class:`~riskslim.data.distinct.KernelRows` with one thread: parts are what threads share. Sums are
+:class:`~riskslim.data.store.KernelRows` with one thread: parts are what threads share. Sums are
 not divided by weights.
 """
 
@@ -10,49 +10,49 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import integer, nodes, real
-from riskslim.data.distinct import KernelRows, merge_features, take_rows
+from riskslim.data.distinct import merge_features, take_rows
 from riskslim.data.panels import as_columns, read_column
+from riskslim.data.store import KernelRows
 
 __all__ = [
     "MAX_POSITIONS",
     "MergedPart",
     "PartSummary",
     "RowMarks",
-    "Weighting",
     "count_scores",
+    "gradient_sum",
     "gradient_sums",
     "hessian_sums",
     "histograms",
     "integer_arguments",
     "joint_counts",
     "linearisations",
+    "loss_sum",
     "loss_sums",
     "merged_part",
+    "put_by_feature",
     "real_arguments",
     "reference_losses",
     "row_marks",
     "scale_derivatives",
     "scores",
+    "shares_by_class",
     "slope_derivatives",
     "slope_sums",
     "summarised",
     "taken",
     "union_counts",
-    "weighting_of",
 ]
 
 # Positions (score and class) that the 16-bit kernels can tell apart.
 MAX_POSITIONS = 2**16
-
-# How rows count: once each, as numbers of equal rows, or by weights.
-Weighting = Literal["none", "numbers", "weights"]
 
 # Rows that are marked at a time, a multiple of those of a panel.
 _MARKED_ROWS = 2**16
@@ -63,13 +63,6 @@ _NodeArguments = tuple[
     NDArray[np.int8], _Array, NDArray[np.int64], _Array, _Array, NDArray[np.int8]
 ]
 _RealArguments = tuple[NDArray[np.int8], _Array, _Array, _Array, float]
-
-
-def weighting_of(rows: KernelRows) -> Weighting:
-    """Say how rows count."""
-    if len(rows.numbers):
-        return "numbers"
-    return "weights" if len(rows.weights) else "none"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -111,14 +104,7 @@ def summarised(
     -------
     PartSummary
     """
-    d = len(part.integer_index) + len(part.real_index)
-    least, most = np.empty(d), np.empty(d)
-    for k, j in enumerate(part.integer_index):
-        column = part.integer_columns[:, k]
-        least[j], most[j] = column.min(), column.max()
-    for k, j in enumerate(part.real_index):
-        values = read_column(part.real_panels, k, 0, part.n_rows)
-        least[j], most[j] = values.min(), values.max()
+    least, most = part.ranges()
     positive = part.labels > 0
     if len(part.numbers):
         # Whole numbers: sums are exact.
@@ -206,7 +192,7 @@ def histograms(
         Numbers of rows; of rows with weights float64 of shape (2, b, 2, width): sums and their
         errors.
     """
-    if weighting_of(part) != "weights":
+    if not part.has_weights:
         found = np.empty((len(points), 2, width), np.int64)
         for k, point in enumerate(points):
             found[k] = count_scores(part, point, low, width).sum(axis=0)
@@ -278,12 +264,26 @@ def loss_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
     -------
     ndarray of float64, shape (b,)
     """
-    return np.array(
-        [
-            real.loss(*real_arguments(part, point / scale), part.labels, part.weights, 1)
-            for point in points
-        ]
-    )
+    return np.array([loss_sum(part, point, scale) for point in points])
+
+
+def loss_sum(part: KernelRows, point: _Array, scale: float, n_threads: int = 1) -> float:
+    """Sum the losses of a point.
+
+    Parameters
+    ----------
+    part : KernelRows
+    point : ndarray of float64, shape (d + 1,)
+    scale : float
+    n_threads : int, default 1
+
+    Returns
+    -------
+    float
+    """
+    scored = (*real_arguments(part, point / scale), part.labels, part.weights)
+    total: float = real.loss(*scored, n_threads)
+    return total
 
 
 def gradient_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
@@ -301,21 +301,59 @@ def gradient_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
         Sums and their errors: the loss first, then the intercept and the features, by number.
     """
     found = np.zeros((2, *points.shape))
-    losses = np.empty(len(points))
-    for k, point in enumerate(points):
-        scored = (*real_arguments(part, point / scale), part.labels, part.weights)
-        losses[k] = real.loss_and_gradient(*scored, found[0, k], found[1, k], 1)
     by_feature = np.zeros((2, len(points), points.shape[1] + 1))
-    by_feature[0, :, 0] = losses
-    n_integers = len(part.integer_index)
-    by_feature[:, :, 1] = found[:, :, 0]
-    by_feature[:, :, 2 + part.integer_index] = found[:, :, 1 : 1 + n_integers]
-    by_feature[:, :, 2 + part.real_index] = found[:, :, 1 + n_integers :]
+    for k, point in enumerate(points):
+        by_feature[0, k, 0] = gradient_sum(part, point, scale, found[:, k])
+    put_by_feature(part, found, by_feature[:, :, 1:])
     return by_feature
 
 
+def gradient_sum(
+    part: KernelRows, point: _Array, scale: float, out: _Array, n_threads: int = 1
+) -> float:
+    """Sum the losses of a point, and slopes times features.
+
+    Parameters
+    ----------
+    part : KernelRows
+    point : ndarray of float64, shape (d + 1,)
+    scale : float
+    out : ndarray of float64, shape (2, d + 1)
+        Zeros, to which sums and their errors are added: of the intercept, the integer columns and
+        the real ones.
+    n_threads : int, default 1
+
+    Returns
+    -------
+    float
+        The sum of the losses.
+    """
+    scored = (*real_arguments(part, point / scale), part.labels, part.weights)
+    total: float = real.loss_and_gradient(*scored, out[0], out[1], n_threads)
+    return total
+
+
+def put_by_feature(part: KernelRows, by_column: _Array, out: _Array) -> None:
+    """Order numbers by feature that are in the order of columns, after that of the intercept.
+
+    Parameters
+    ----------
+    part : KernelRows
+    by_column, out : ndarray of float64, shape (..., d + 1)
+    """
+    n_integers = len(part.integer_index)
+    out[..., 0] = by_column[..., 0]
+    out[..., 1 + part.integer_index] = by_column[..., 1 : 1 + n_integers]
+    out[..., 1 + part.real_index] = by_column[..., 1 + n_integers :]
+
+
 def hessian_sums(
-    part: KernelRows, vector: _Array, scale: float, features: NDArray[np.intp]
+    part: KernelRows,
+    vector: _Array,
+    scale: float,
+    features: NDArray[np.intp],
+    n_threads: int = 1,
+    should_stop: Callable[[], bool] | None = None,
 ) -> _Array:
     """Sum second derivatives by the intercept and some features.
 
@@ -325,6 +363,9 @@ def hessian_sums(
     vector : ndarray of float64, shape (d + 1,)
     scale : float
     features : ndarray of intp, shape (m,)
+    n_threads : int, default 1
+    should_stop : callable, optional
+        Not asked: it is one pass.
 
     Returns
     -------
@@ -334,7 +375,8 @@ def hessian_sums(
     slot[part.integer_index] = np.arange(len(part.integer_index))
     slot[part.real_index] = -1 - np.arange(len(part.real_index))
     out = np.empty((len(features) + 1, len(features) + 1))
-    real.hessian(*real_arguments(part, vector / scale), part.weights, slot[features], out, 1)
+    scored = (*real_arguments(part, vector / scale), part.weights)
+    real.hessian(*scored, slot[features], out, n_threads)
     return out
 
 
@@ -405,7 +447,13 @@ def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArgumen
     return integers, reals, slot, positive, negative, np.empty(0, np.int8)
 
 
-def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32] | _Array:
+def scores(
+    part: KernelRows,
+    vector: _Array,
+    is_whole: bool,
+    n_threads: int = 1,
+    should_stop: Callable[[], bool] | None = None,
+) -> NDArray[np.int32] | _Array:
     """Scores of the rows.
 
     Parameters
@@ -414,6 +462,9 @@ def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32
     vector : ndarray of float64, shape (d + 1,)
     is_whole : bool
         Scores are integers of 32 bits.
+    n_threads : int, default 1
+    should_stop : callable, optional
+        Not asked: it is one pass.
 
     Returns
     -------
@@ -421,10 +472,10 @@ def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32
     """
     if is_whole:
         whole = np.empty(part.n_rows, np.int32)
-        integer.scores(*integer_arguments(part, vector), whole, 1)
+        integer.scores(*integer_arguments(part, vector), whole, n_threads)
         return whole
     out = np.empty(part.n_rows)
-    real.scores(*real_arguments(part, vector), out, 1)
+    real.scores(*real_arguments(part, vector), out, n_threads)
     return out
 
 
@@ -446,14 +497,30 @@ def scale_derivatives(
     tuple of three float
     """
     out = scores(part, vector, is_whole=False)
-    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
-    weights = weights / total_weight
-    is_positive = part.labels > 0
-    positive, negative = np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
+    positive, negative = shares_by_class(part, total_weight)
     found: tuple[float, float, float] = real.scale_derivatives(
         np.asarray(out, np.float64), positive, negative, t
     )
     return found
+
+
+def shares_by_class(part: KernelRows, total_weight: float) -> tuple[_Array, _Array]:
+    """Weights of the rows, if they are of the positive class, and if they are of the negative one.
+
+    Parameters
+    ----------
+    part : KernelRows
+    total_weight : float
+        Of all rows, that weights are divided by.
+
+    Returns
+    -------
+    positive, negative : ndarray of float64, shape (m,)
+    """
+    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
+    weights = weights / total_weight
+    is_positive = part.labels > 0
+    return np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
 
 
 def joint_counts(
@@ -727,7 +794,7 @@ def row_marks(part: KernelRows) -> RowMarks:
     factors = np.random.default_rng(0).integers(0, 2**64, d + 1, np.uint64) | np.uint64(1)
     exact, weighted = 0, []
     columns, shares = np.zeros(d + 1, np.uint64), np.zeros(d + 1)
-    weighting = weighting_of(part)
+    weighting = part.weighting
     for start in range(0, part.n_rows, _MARKED_ROWS):
         rows = slice(start, min(start + _MARKED_ROWS, part.n_rows))
         marks = np.zeros(rows.stop - rows.start, np.uint64)

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from riskslim.data.distinct import KernelRows
+from riskslim.data.store import KernelRows, RowStore
 from riskslim.rows.base import PartitionedRows, RowsSchema, run_in_order
-from riskslim.rows.functions import summarised, weighting_of
+from riskslim.rows.functions import summarised
 
-__all__ = ["MemoryRows", "schema_of"]
+__all__ = ["MemoryRows", "parted", "schema_of"]
 
 _Result = TypeVar("_Result")
 
@@ -27,7 +27,7 @@ def schema_of(part: KernelRows) -> RowsSchema:
     RowsSchema
     """
     return RowsSchema(
-        tuple(part.integer_index.tolist()), tuple(part.real_index.tolist()), weighting_of(part)
+        tuple(part.integer_index.tolist()), tuple(part.real_index.tolist()), part.weighting
     )
 
 
@@ -69,3 +69,18 @@ class MemoryRows(PartitionedRows):
             if before is not None
         )
         return run_in_order(calls, self.n_threads, self.check_stop)
+
+
+def parted(rows: RowStore) -> PartitionedRows:
+    """Rows of any store as parts, of which a block in memory is one.
+
+    Parameters
+    ----------
+    rows : RowStore
+
+    Returns
+    -------
+    PartitionedRows
+        What it knows of a block takes a pass.
+    """
+    return rows if isinstance(rows, PartitionedRows) else MemoryRows([rows.block_for("a part")])

@@ -21,7 +21,6 @@ from riskslim.data.batches import (
     common_schema,
     in_schema,
 )
-from riskslim.data.distinct import KernelRows
 from riskslim.data.layout import WordLayout
 from riskslim.data.merging import (
     MergedKeys,
@@ -31,8 +30,9 @@ from riskslim.data.merging import (
     room_for,
     split_counts,
 )
+from riskslim.data.store import KernelRows, Weighting
 from riskslim.data.summaries import ColumnSummary, RowSample, TableSummary
-from riskslim.rows.functions import PartSummary, Weighting, summarised
+from riskslim.rows.functions import PartSummary, summarised
 from riskslim.rows.reading import BatchItems, Columns, Features, Reading, Totals, part_of
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import supports as kernels
-from riskslim.data.distinct import KernelRows
 from riskslim.data.packed import LINE, MAX_VALUES, PackedItems, WeightClasses
 from riskslim.data.panels import read_column
+from riskslim.data.store import KernelRows
 from riskslim.rows.base import PartitionedRows
 
 __all__ = [

@@ -30,7 +30,6 @@ from riskslim.data.batches import (
     find_files,
 )
 from riskslim.data.csv_format import CsvFormat
-from riskslim.data.distinct import KernelRows
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.files import import_pyarrow
 from riskslim.data.from_batches import Paths
@@ -40,6 +39,7 @@ from riskslim.data.merging import MergedKeys, RowMerger, merged_data, room_for, 
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
+from riskslim.data.store import KernelRows
 from riskslim.data.summaries import (
     MAX_DISTINCT,
     SAMPLE_ROWS,

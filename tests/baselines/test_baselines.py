@@ -42,7 +42,7 @@ from riskslim.baselines import (
     unit_weights,
 )
 from riskslim.baselines.elastic_net import Design, elastic_net_path, penalty_path, platt_scaling
-from riskslim.data.distinct import all_rows, distinct_rows
+from riskslim.data.distinct import distinct_rows
 from riskslim.datasets import load_breast_cancer_binary
 
 DOCUMENT = DOCS / "baselines.md"
@@ -79,7 +79,7 @@ def fitted(frame):
 @pytest.mark.parametrize("mixing", [0.0, 0.4, 1.0])
 def test_elastic_nets_are_those_of_scikit_learn(demo, mixing):
     """SAGA on standardised features: coefficients agree to 1e-4."""
-    design = Design.of(all_rows(demo))
+    design = Design.of(demo.rows)
     penalties = penalty_path(design, mixing, n_penalties=12)[[3, 6, 8]]
     path = elastic_net_path(design, mixing, penalties)
     assert path.n_unfinished == 0
@@ -100,7 +100,7 @@ def test_elastic_nets_are_those_of_scikit_learn(demo, mixing):
 
 
 def test_penalties_are_those_of_glmnet(demo):
-    design = Design.of(all_rows(demo))
+    design = Design.of(demo.rows)
     for mixing in (0.3, 1.0):
         penalties = penalty_path(design, mixing)
         assert len(penalties) == 100
@@ -122,7 +122,7 @@ def test_merged_rows_have_the_same_elastic_nets():
     X = rng.integers(0, 2, size=(300, 4)).astype(float)
     y = rng.random(300) < expit(X @ [1.0, -1.0, 0.5, 0.0])
     data = TrainingData(X, y)
-    every, merged = Design.of(all_rows(data)), Design.of(distinct_rows(data, always=True))
+    every, merged = Design.of(data.rows), Design.of(distinct_rows(data, always=True))
     assert len(merged.targets) <= 32
     penalties = penalty_path(every, 0.5, n_penalties=10)
     np.testing.assert_allclose(penalty_path(merged, 0.5, n_penalties=10), penalties)
@@ -131,7 +131,7 @@ def test_merged_rows_have_the_same_elastic_nets():
 
 
 def test_a_path_can_be_continued(demo):
-    design = Design.of(all_rows(demo))
+    design = Design.of(demo.rows)
     penalties = penalty_path(design, 0.6, n_penalties=20)
     whole = elastic_net_path(design, 0.6, penalties).coefficients
     head = elastic_net_path(design, 0.6, penalties[:8]).coefficients
@@ -141,7 +141,7 @@ def test_a_path_can_be_continued(demo):
 
 @pytest.mark.parametrize("mixing", [0.0, 0.7])
 def test_bounds_and_constant_features(demo, mixing):
-    design = Design.of(all_rows(demo))
+    design = Design.of(demo.rows)
     design.values[:, 3] = 1.0
     lower, upper = np.full(30, -np.inf), np.full(30, np.inf)
     lower[:10] = 0.0
@@ -338,7 +338,7 @@ def test_mean_auc_is_that_of_the_folds(frame, fitted):
         model, found = fitted[name], []
         folds = StratifiedKFold(5, shuffle=True, random_state=0)
         for train, test in folds.split(X, y):
-            design = Design.of(all_rows(TrainingData(X.iloc[train], y.iloc[train])))
+            design = Design.of(TrainingData(X.iloc[train], y.iloc[train]).rows)
             penalty = np.array([model.penalty_])
             coef = convert(elastic_net_path(design, model.l1_ratio_, penalty).coefficients[0])
             found.append(roc_auc_score(y.iloc[test], X.iloc[test] @ coef[1:]))

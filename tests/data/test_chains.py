@@ -9,7 +9,6 @@ from riskslim import TrainingData
 from riskslim._kernels import chains as kernels
 from riskslim.data import chains as module
 from riskslim.data.chains import FEWEST, REACH, find_chains
-from riskslim.data.distinct import all_rows
 from riskslim.data.packed import pack
 
 
@@ -49,7 +48,7 @@ def packed_items(columns, rng, weights):
         "many": rng.uniform(0.1, 3.0, len(X)),
     }[weights]
     data = TrainingData(X, y, w)
-    return pack(all_rows(data), np.ones(data.n_features, np.bool_))
+    return pack(data.rows, np.ones(data.n_features, np.bool_))
 
 
 def bits(planes):

@@ -28,7 +28,6 @@ from riskslim.data import distinct
 from riskslim.data.distinct import (
     MAX_SHARE,
     KernelRows,
-    all_rows,
     distinct_rows,
     may_be_few,
     merge_features,
@@ -283,7 +282,7 @@ def test_a_sample_says_whether_few_rows_are_distinct(share):
     def rows_with(n_distinct):
         numbers = rng.permutation(np.arange(n) % n_distinct)
         X = numbers[:, None] >> np.arange(n_distinct.bit_length()) & 1
-        return all_rows(TrainingData(X, rng.random(n) < 0.5))
+        return TrainingData(X, rng.random(n) < 0.5).rows
 
     unlabelled = dataclasses.replace(rows_with(int(share * n)), labels=np.ones(n, np.int8))
     assert may_be_few(unlabelled, share)
@@ -543,8 +542,8 @@ def test_certificates_are_checked_on_every_row():
 
     data = make_data(1, n=250)
     plain, merged = both_problems(data, 3)
-    wrong: KernelRows = take_rows(all_rows(data), np.arange(200))
-    merged.loss._rows = wrong
+    wrong: KernelRows = take_rows(data.rows, np.arange(200))
+    merged.loss.store = wrong
     coef = discrete_coordinate_descent(plain, [0, 0, 0, 0]).coefficients
     assert merged.loss.value(coef) != plain.loss.value(coef)
     assert merged.loss.value(coef, every_row=True) == plain.loss.value(coef)

@@ -33,13 +33,20 @@ def columns_of(data):
 
 
 def arrays_of(data):
-    return {name: value for name, value in vars(data).items() if isinstance(value, np.ndarray)}
+    return {name: v for name, v in values_of(data).items() if isinstance(v, np.ndarray)}
+
+
+def values_of(data):
+    """Everything that data hold, row by row and of all rows."""
+    held = vars(data) | {f"rows.{name}": value for name, value in vars(data.rows).items()}
+    del held["rows"]
+    return held
 
 
 def assert_equal_data(a, b):
-    assert vars(a).keys() == vars(b).keys()
-    for name, value in vars(a).items():
-        np.testing.assert_array_equal(value, vars(b)[name], err_msg=name, strict=True)
+    assert values_of(a).keys() == values_of(b).keys()
+    for name, value in values_of(a).items():
+        np.testing.assert_array_equal(value, values_of(b)[name], err_msg=name, strict=True)
 
 
 def error(X=INTEGERS, y=LABELS, *args, exception=ValueError, **kwargs):
@@ -711,7 +718,7 @@ def mixed():
 
 
 def test_arrays_are_read_only(mixed):
-    assert len(arrays_of(mixed)) == 10
+    assert len(arrays_of(mixed)) == 11
     for name, array in arrays_of(mixed).items():
         assert not array.flags.writeable, name
     with pytest.raises(ValueError, match="read-only"):

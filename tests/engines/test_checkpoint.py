@@ -24,7 +24,7 @@ from riskslim import (
     rate_gap_at_most,
     risk_at_most,
 )
-from riskslim.data.distinct import all_rows, distinct_rows
+from riskslim.data.distinct import distinct_rows
 from riskslim.engines import checkpoint as module
 from riskslim.engines import identity
 from riskslim.engines.checkpoint import Checkpoint
@@ -457,7 +457,7 @@ def test_marks_of_many_rows_are_sums_over_blocks_of_them(counting, monkeypatch):
     X[:, 4] += 0.25  # a real column
     weights = rng.uniform(1.0, 2.0, 700) if counting == "weights" else None
     data = TrainingData(X, y, weights)
-    rows = distinct_rows(data, always=True) if counting == "numbers" else all_rows(data)
+    rows = distinct_rows(data, always=True) if counting == "numbers" else data.rows
     whole = functions.row_marks(rows)
     monkeypatch.setattr(functions, "_MARKED_ROWS", 64)
     parts = functions.row_marks(rows)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from riskslim.data.distinct import KernelRows, all_rows, distinct_rows, take_rows
+from riskslim.data.distinct import distinct_rows, take_rows
 from riskslim.data.panels import as_columns
+from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
 from riskslim.rows.base import PartitionedRows
 from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
@@ -38,7 +39,7 @@ def random_data(
 
 def rows_of(data: TrainingData, *, merged: bool) -> KernelRows:
     if not merged:
-        return all_rows(data)
+        return data.rows
     found = distinct_rows(data, always=True)
     assert found is not None
     return found

@@ -29,6 +29,7 @@ from riskslim.engines.branch_and_bound import (
     parts,
     passes,
     rates,
+    relaxations,
     roundings,
     search,
     stage,
@@ -254,7 +255,7 @@ EVENTS: tuple[tuple[Any, str, dict[str, Callable[..., bool]]], ...] = (
     (PartitionedRows, "linearisations", {"passes over parts": lambda _: True}),
     (unions.UnionCells, "merged", {"unions": lambda found: found is not None}),
     (roundings.Roundings, "work", {"rounded aside": lambda _: True}),
-    (search, "priced", {"multipliers": lambda found: found is not None}),
+    (relaxations, "priced", {"multipliers": lambda found: found is not None}),
     (beyond.Beyond, "wider", {"repeated lists": lambda found: found is not None}),
 )  # fmt: skip
 
@@ -283,7 +284,7 @@ def counted_events() -> Iterator[Counter[str]]:
 
 # Kernels that look at the flag that ends a search, by the modules that call them.
 STOPPED = (
-    (search, ("solve_root", "expand")), (workspace, ("solve_root", "expand", "settle")),
+    (workspace, ("solve_root", "expand", "settle")),
     (tables, ("scan",)), (cutoffs, ("search",)), (passes, ("linearise", "slope_sums")),
     (additive, ("fit", "linearise")),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -10,8 +11,7 @@ import pytest
 
 from partitions import KINDS, in_parts, on_disk, partitions, random_data, rows_of
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
-from riskslim.data.distinct import all_rows
-from riskslim.data.elsewhere import RowsElsewhereError
+from riskslim.data.store import RowsElsewhereError
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.loss.reach import InterceptReach
 from riskslim.rows.base import StoppedError
@@ -108,8 +108,7 @@ def test_packed_items_give_the_same_bits(weighted, merged):
     points[0, 2:] = 0
     for loss in others:
         before = loss.values(points)
-        assert loss.parts is not None
-        loss.packed = pack_items(loss.parts, np.ones(6, np.bool_))
+        loss.packed = pack_items(loss.blocks(), np.ones(6, np.bool_))
         assert loss.packed is not None
         np.testing.assert_array_equal(loss.values(points), before)
         if not weighted:
@@ -130,7 +129,7 @@ def test_rows_with_tiny_slopes():
         data.feature_names, -60, 60, intercept_lower=-100, intercept_upper=100
     )
     whole = LogisticLoss(data, coefficients, compress=False)
-    loss = LogisticLoss(TrainingData.from_rows(in_parts(all_rows(data), 3)), coefficients)
+    loss = LogisticLoss(TrainingData.from_rows(in_parts(data.rows, 3)), coefficients)
     for point in ([-95, 0, 0, 0, 0, 0, 0], [90, 1, -1, 0, 0, 0, 1]):
         value, gradient = loss.value_and_gradient(point)
         expected = whole.value_and_gradient(point)
@@ -150,7 +149,7 @@ def test_wide_tables():
         [-30_000, 0, 0, 0, 0, 0, 0], [30_000, 5, 0, 0, 0, 0, 0], [0, 3000, -3000, 3000, 0, 1, 0],
         [0, 1, 1, 1, 1, 1, 1],
     ]  # fmt: skip
-    for rows in partitions(all_rows(data)):
+    for rows in partitions(data.rows):
         loss = LogisticLoss(TrainingData.from_rows(rows), coefficients)
         np.testing.assert_array_equal(loss.values(points), [whole.value(p) for p in points])
         values, gradients = loss.values_and_gradients(points)
@@ -176,7 +175,7 @@ def test_several_points_in_memory():
 def test_passes_can_be_stopped():
     data = random_data(0, kind="zero_one")
     loss = LogisticLoss(
-        TrainingData.from_rows(in_parts(all_rows(data), 7)),
+        TrainingData.from_rows(in_parts(data.rows, 7)),
         CoefficientSet(data.feature_names, -3, 3),
     )
     loss.should_stop = lambda: True
@@ -194,7 +193,7 @@ def test_passes_can_be_stopped():
 def test_what_is_known_without_rows():
     data = random_data(2, kind="mixed", weighted=True)
     other = TrainingData.from_rows(
-        on_disk(all_rows(data), 50), feature_names=data.feature_names, classes=("no", "yes")
+        on_disk(data.rows, 50), feature_names=data.feature_names, classes=("no", "yes")
     )
     assert (other.n_samples, other.n_counted) == (data.n_samples, data.n_counted)
     assert other.prevalence == pytest.approx(data.prevalence, rel=1e-15)
@@ -209,7 +208,7 @@ def test_what_is_known_without_rows():
 
 def test_rows_are_refused_clearly():
     data = random_data(2)
-    other = TrainingData.from_rows(in_parts(all_rows(data), 2))
+    other = TrainingData.from_rows(in_parts(data.rows, 2))
     for ask in (
         lambda: other.labels,
         lambda: other.integer_columns,
@@ -235,20 +234,15 @@ def test_rows_are_refused_clearly():
 
 def test_data_of_rows_are_checked():
     data = random_data(2)
-    rows = in_parts(all_rows(data), 2)
+    rows = in_parts(data.rows, 2)
     with pytest.raises(ValueError, match="feature_names has 2 names"):
         TrainingData.from_rows(rows, feature_names=["a", "b"])
     one_class = TrainingData([[0], [1], [1]], [0, 1, 1])
-    positive = MemoryRows([all_rows(one_class)]).sample(3, 0)
-    alone = positive.__class__(
-        **{
-            **{name: getattr(positive, name) for name in positive.__dataclass_fields__},
-            "labels": np.ones(3, np.int8),
-        }
-    )
+    positive = MemoryRows([one_class.rows]).sample(3, 0)
+    alone = dataclasses.replace(positive, labels=np.ones(3, np.int8))
     with pytest.raises(ValueError, match="no row of class 'no' has a positive weight"):
         TrainingData.from_rows(MemoryRows([alone]), classes=("no", "yes"))
     with pytest.warns(ConstantFeatureWarning):
         constant = TrainingData([[0, 5], [1, 5], [1, 5]], [0, 1, 1])
     with pytest.warns(ConstantFeatureWarning, match="'x2'"):
-        TrainingData.from_rows(MemoryRows([all_rows(constant)]))
+        TrainingData.from_rows(MemoryRows([constant.rows]))

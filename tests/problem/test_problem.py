@@ -24,7 +24,7 @@ from riskslim import (
     false_positive_rate_at_most,
     rate_gap_at_most,
 )
-from riskslim.data.distinct import all_rows, distinct_rows
+from riskslim.data.distinct import distinct_rows
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.problem.separation import column_facts
 
@@ -561,7 +561,7 @@ def test_facts_of_columns(kind):
         weights[:2] = 1.0
         y[:2] = 0, 1
         data = TrainingData(columns, y, weights if kind == "weighted" else None)
-        rows = distinct_rows(data, always=True) if kind == "merged" else all_rows(data)
+        rows = distinct_rows(data, always=True) if kind == "merged" else data.rows
         facts = column_facts(rows, tuple(range(5)))
         for values, (least, most, counts) in zip(columns.values(), facts, strict=True):
             expected = plain_facts(values.tolist(), y, weights)

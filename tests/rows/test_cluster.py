@@ -18,7 +18,6 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
-from riskslim.data.distinct import all_rows
 from riskslim.engines.branch_and_bound import parts
 from riskslim.exceptions import RowsLostError
 from riskslim.rows import cluster as cluster_module
@@ -82,7 +81,7 @@ def on_workers(n_parts: int = 4, weights=None, **options) -> TrainingData:
     data = TrainingData.from_dask(
         da.from_array(X, chunks=(chunks, 4)), *collections, memory_limit=1, **options
     )
-    assert isinstance(data.rows_elsewhere, DaskRows)
+    assert isinstance(data.rows, DaskRows)
     return data
 
 
@@ -111,8 +110,8 @@ def test_sums(client, n_parts, weighted):
     random = np.random.default_rng(4)
     weights = random.integers(1, 9, N) / 8 if weighted else None
     with client.as_current():
-        rows = on_workers(n_parts, weights).rows_elsewhere
-    reference = MemoryRows([all_rows(TrainingData(X, Y, weights))])
+        rows = on_workers(n_parts, weights).rows
+    reference = MemoryRows([TrainingData(X, Y, weights).rows])
     assert (rows.n_parts, rows.n_samples, rows.n_counted) == (n_parts, N, N)
     assert rows.class_weights == pytest.approx(reference.class_weights, rel=1e-15)
     np.testing.assert_array_equal(rows.feature_min, X.min(axis=0))
@@ -152,7 +151,7 @@ def test_certificate_by_relaxations_on_a_sample(client, expected, monkeypatch):
 
 def test_a_pass_is_stopped(client):
     with client.as_current():
-        rows = on_workers().rows_elsewhere
+        rows = on_workers().rows
     asked = iter([False, False, True])
     stopped = rows.used_by(1, lambda: next(asked, True))
     with pytest.raises(StoppedError):
@@ -162,7 +161,7 @@ def test_a_pass_is_stopped(client):
 
 def test_rows_are_copied_but_not_pickled(client):
     with client.as_current():
-        rows = on_workers().rows_elsewhere
+        rows = on_workers().rows
     assert copy.copy(rows).n_parts == rows.n_parts
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(rows)
@@ -170,7 +169,7 @@ def test_rows_are_copied_but_not_pickled(client):
 
 def test_errors_of_functions_are_those_of_the_function(client):
     with client.as_current():
-        rows = on_workers().rows_elsewhere
+        rows = on_workers().rows
     with pytest.raises(ZeroDivisionError):
         list(rows.map(_divided_by_zero))
 
@@ -182,7 +181,7 @@ def _divided_by_zero(part) -> float:
 def test_lost_parts_are_computed_again(client, monkeypatch):
     monkeypatch.setattr(cluster_module, "_CALM_SECONDS", 0.01)
     with client.as_current():
-        rows = on_workers().rows_elsewhere
+        rows = on_workers().rows
     before = rows.values(np.ones((1, 5)), 1.0)
     client.cancel(rows._parts[1:3])
     assert rows.values(np.ones((1, 5)), 1.0) == before
@@ -204,7 +203,7 @@ def test_lost_parts_are_computed_again(client, monkeypatch):
 def test_what_is_lost_again_and_again_is_given_up(client, monkeypatch):
     monkeypatch.setattr(cluster_module, "_CALM_SECONDS", 0.01)
     with client.as_current():
-        rows = on_workers().rows_elsewhere
+        rows = on_workers().rows
     submit, handed_out = rows.cluster.submit, []
 
     def losing(*arguments):
@@ -265,7 +264,7 @@ def test_rows_with_which_a_worker_died_are_read_again(processes, tmp_path):
     X_parts, y_parts = (da.from_array(values, chunks=N // 2) for values in (X, Y))
     X_parts = X_parts.map_blocks(_fatal_at_first, path, dtype=float, meta=np.empty((0, 0)))
     data = TrainingData.from_dask(X_parts, y_parts, memory_limit=1)
-    assert data.rows_elsewhere.n_samples == N
+    assert data.rows.n_samples == N
     assert len(path.read_text().split()) >= 3
 
 
@@ -274,7 +273,7 @@ def test_parts_are_computed_again_from_what_was_persisted(client):
     with client.as_current():
         rows = TrainingData.from_dask(
             persisted, da.from_array(Y, chunks=N // 2), memory_limit=1
-        ).rows_elsewhere
+        ).rows
     before = rows.values(np.ones((1, 5)), 1.0)
     key = rows._parts[0].key
     client.cancel(rows._parts)
@@ -312,4 +311,4 @@ def test_a_cluster_goes_and_the_best_score_stays(processes, expected):
     assert error.lower_bound <= expected.certificate.objective <= error.objective + 1e-13
     assert str(error.coef.tolist()) in str(error)
     with pytest.raises(RowsLostError, match="is gone"):
-        data.rows_elsewhere.values(np.zeros((1, 5)), 1.0)
+        data.rows.values(np.zeros((1, 5)), 1.0)

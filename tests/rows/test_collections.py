@@ -117,7 +117,7 @@ def collected(frame, *, weighted=False, **options) -> TrainingData:
 def test_partitions_make_no_difference(where, n_partitions, weighted):
     frame = dd.from_pandas(FRAME, npartitions=n_partitions)
     data = collected(frame, weighted=weighted)
-    assert data.rows_elsewhere is None
+    assert data.rows.is_block
     assert data.n_rows < len(FRAME)
     same(data, in_memory(FRAME, weighted), 1e-14 if weighted else 0.0)
 
@@ -127,7 +127,7 @@ def test_rows_that_have_no_room_stay_elsewhere(where, weighted):
     frame = dd.from_pandas(FRAME, npartitions=3)
     data = collected(frame, weighted=weighted, memory_limit=1000)
     expected = "DaskRows" if where == "cluster" else "DiskRows"
-    assert type(data.rows_elsewhere).__name__ == expected
+    assert type(data.rows).__name__ == expected
     same(data, in_memory(FRAME, weighted), 1e-14)
 
 

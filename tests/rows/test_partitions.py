@@ -67,7 +67,7 @@ def test_sums_do_not_depend_on_the_parts(kind, weighted, merged, seed):
     np.testing.assert_allclose(lines[:, 2:] / 1.5, gradients, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(bends[:, 0], lines[:, 2], rtol=1e-12, atol=1e-14)
     assert one.total_weight == pytest.approx(data.total_weight, rel=1e-15)
-    reference = reference_sum(data, reals[0], 1.5)
+    reference = reference_sum(data.rows, reals[0], 1.5)
     assert losses[0] == pytest.approx(reference / data.total_weight, rel=1e-13)
     for other in others:
         assert other.total_weight == pytest.approx(one.total_weight, rel=1e-15)

@@ -223,7 +223,7 @@ def test_rows_without_room_go_to_files(tmp_path, weights):
     }  # fmt: skip
     data = read(folder, memory_limit=LITTLE, scratch=scratch, **options)
     expected = in_memory(table, weights)
-    assert data.rows_elsewhere is not None
+    assert not data.rows.is_block
     assert len(list(scratch.iterdir())) == 1
     assert (data.n_samples, data.n_counted) == (expected.n_samples, expected.n_counted)
     assert data.total_weight == expected.total_weight
@@ -234,7 +234,7 @@ def test_rows_without_room_go_to_files(tmp_path, weights):
     for _ in range(5):
         point = random.integers(-5, 6, data.n_features + 1)
         assert losses[0].value(point) == losses[1].value(point)
-    data.rows_elsewhere.close()
+    data.rows.close()
     assert not list(scratch.iterdir())
 
 

@@ -8,7 +8,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +19,7 @@ from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.pace import Patience
-from riskslim.engines.branch_and_bound.parts import InMemory, PartsSearch, prepare
+from riskslim.engines.branch_and_bound.parts import SearchRows, prepare
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
@@ -237,7 +236,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.is_proven = False
         self.beyond: Beyond | None = None
         self.conflict: list[str] = []
-        self._in_memory: InMemory | None = None
+        self._held: SearchRows | None = None
         self._current: Search | None = None
 
     def interrupt(self) -> None:
@@ -321,24 +320,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         return search, message
 
     def _new_search(self) -> Search:
-        if self.problem.loss.parts is not None:
-            search: Search = self._new_parts_search()
-        else:
-            search = Search(*self._search_arguments())
-            if self.rates is not None:
-                search.items.limits = self.rates.limits(self.problem, search.incumbents)
-        self._current = search
-        return search
-
-    def _new_parts_search(self) -> Search:
-        """A search on rows in parts, of which as much is in memory as there is room for."""
-        if self._in_memory is None:
-            self.problem.loss.should_stop = self._is_stopped
-            self._in_memory = prepare(self.problem, self.settings.memory_limit)
-        near = self._in_memory.near(self.problem)
-        return PartsSearch(near, self._in_memory.whole, *self._search_arguments(near))
-
-    def _search_arguments(self, near: RiskScoreProblem | None = None) -> tuple[Any, ...]:
+        if self._held is None:
+            self._held = prepare(self.problem, self.settings.memory_limit, self._is_stopped)
         incumbents = Incumbents(
             self.problem,
             self.limits["n_solutions"],
@@ -350,9 +333,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             accepts=self.accepts,
             allows=None if self.rates is None else self._allows,
             known=self.cutoff,
-            near=near,
+            near=self._held.near(self.problem),
         )
-        return (
+        search = Search(
             self.problem,
             self.settings,
             incumbents,
@@ -360,7 +343,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self.stop,
             self.began,
             self.progress,
+            self._held,
         )
+        if self.rates is not None:
+            search.items.limits = self.rates.limits(self.problem, incumbents)
+        self._current = search
+        return search
 
     def _watch(self) -> None:
         """Set the flag that ends the search, when time is over or the user wants it."""
@@ -388,9 +376,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.incumbents.offer(self.start)
         many = search.incumbents.n_items >= MANY_ITEMS
         entries = self.problem.loss.n_rows * self.problem.n_features
-        is_large = many and entries >= LARGE_ENTRIES
-        if self.problem.loss.parts is not None:
-            is_large = True  # what is left to tables should be little
+        # Of rows in parts what is left to tables should be little.
+        is_large = (many and entries >= LARGE_ENTRIES) or not self.problem.loss.store.is_block
         has_ended = self._search_supports(search, WIDE_EFFORT if is_large else BEAM_EFFORT)
         search.solve_root()
         if not search.complete:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.distinct import KernelRows
 from riskslim.data.packed import MAX_VALUES
 from riskslim.data.panels import read_column
+from riskslim.data.store import KernelRows
 from riskslim.data.threads import in_threads
 from riskslim.rows.planes import BitPlan, Segment, described, fill_bits, multiples_of
 
@@ -72,8 +72,8 @@ def plane_counts(
     """
     low, high = loss.data.feature_min, loss.data.feature_max
     found = np.zeros(len(low), np.int64)
-    if loss.parts is not None:
-        known = described(loss.parts.used_by(loss.n_threads, should_stop)).values
+    if not loss.store.is_block:
+        known = described(loss.blocks(should_stop)).values
         for j, values in enumerate(known):
             found[j] = 0 if values is None else (len(values) - 1).bit_length()
         return found
@@ -190,8 +190,8 @@ class TableItems:
         TableItems or None
             None if the work was to end.
         """
-        if loss.parts is not None:
-            return _of_parts(loss.parts.used_by(loss.n_threads, should_stop), features)
+        if not loss.store.is_block:
+            return _of_parts(loss.blocks(should_stop), features)
         rows = loss.rows
         shared = None if loss.bits is None else loss.bits.shared
         copied = None if shared is None else _of_bits(loss, shared, features)

@@ -1,7 +1,8 @@
-r"""The search where rows are in parts, and all of them are not in memory.
+r"""Rows of a search, wherever those of the problem are.
 
-Distinct rows of all features that can be used are put into memory where they are few: the search is
-then that of :mod:`~riskslim.engines.branch_and_bound.search`, on all rows. Otherwise
+Rows in memory are those of :mod:`~riskslim.engines.branch_and_bound.rows`. Of rows in parts the
+distinct ones of all features that can be used are put into memory where they are few: the search is
+then the same. Otherwise
 
 * scores are looked for on a sample, and evaluated on all rows;
 * nodes are relaxed on a sample, and bounded by linearisations of the loss of all rows
@@ -18,35 +19,42 @@ import copy
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import nodes as kernels
 from riskslim._kernels import supports as cells
-from riskslim.data.distinct import KernelRows
-from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node
+from riskslim.data.store import KernelRows
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
 from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.search import Search
-from riskslim.engines.branch_and_bound.stage import Stage
 from riskslim.engines.branch_and_bound.tables import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
-from riskslim.engines.branch_and_bound.workspace import Part, Worker
+from riskslim.engines.branch_and_bound.workspace import Part
 from riskslim.rows.base import StoppedError
 from riskslim.rows.disk import ScratchFolder
 from riskslim.rows.functions import MergedPart
 from riskslim.rows.planes import described, pack_items
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.nodes import Node
+    from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
+    from riskslim.engines.branch_and_bound.workspace import Worker
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["MOST_CELLS", "InMemory", "PartsSearch", "RowsOfParts", "prepare"]
+__all__ = [
+    "ALL_IN_MEMORY",
+    "MOST_CELLS",
+    "RowsOfParts",
+    "SearchRows",
+    "Unions",
+    "prepare",
+    "roots_within",
+    "sampled_nodes",
+]
 
 # Rows of the sample that scores are looked for on.
 SAMPLE_ROWS = 2**17
@@ -62,20 +70,22 @@ MOST_CELLS = 2**16
 UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
 
 
-class InMemory(NamedTuple):
-    """The part of the rows that is in memory.
+class SearchRows(NamedTuple):
+    """Part of the rows that a search has in memory.
 
     Parameters
     ----------
-    sample : KernelRows
+    sample : KernelRows or None
+        Rows that scores are looked for on; None: all, which are in memory.
     whole : NodeRows or None
-        The distinct rows of the features that can be used; None if they are too many.
+        The distinct rows of the features that can be used, of rows in parts; None if they are too
+        many.
     """
 
-    sample: KernelRows
-    whole: NodeRows | None
+    sample: KernelRows | None = None
+    whole: NodeRows | None = None
 
-    def near(self, problem: RiskScoreProblem) -> RiskScoreProblem:
+    def near(self, problem: RiskScoreProblem) -> RiskScoreProblem | None:
         """The same problem on the sample: objectives are estimates.
 
         Parameters
@@ -84,31 +94,88 @@ class InMemory(NamedTuple):
 
         Returns
         -------
-        RiskScoreProblem
+        RiskScoreProblem or None
+            None: all rows are in memory.
         """
+        if self.sample is None:
+            return None
         near = copy.copy(problem)
         near.loss = problem.loss.on_rows(self.sample)
         return near
 
+    def of_nodes(
+        self,
+        problem: RiskScoreProblem,
+        settings: BranchAndBoundSettings,
+        should_stop: Callable[[], bool],
+    ) -> RowsBySupport:
+        """Rows for the nodes of a search.
 
-def prepare(problem: RiskScoreProblem, memory: float) -> InMemory:
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+        settings : BranchAndBoundSettings
+        should_stop : callable
+
+        Returns
+        -------
+        RowsBySupport
+        """
+        near, whole, n = self.near(problem), self.whole, settings.sample_rows
+        if near is not None and whole is None:
+            sample = NodeRows.of(near.loss, problem.usable, should_stop).first(n)
+            return RowsOfParts(problem.loss, sample, should_stop)
+        rows = NodeRows.of(problem.loss, problem.usable, should_stop, n) if whole is None else whole
+        return RowsBySupport(rows, merge=settings.merge_rows, should_stop=should_stop)
+
+
+# Nothing else is to be known of rows in memory.
+ALL_IN_MEMORY = SearchRows()
+
+
+def sampled_nodes(rows: RowsBySupport, n: int) -> SampledNodes | None:
+    """Nodes that are relaxed on a sample, where there are so many rows that this pays.
+
+    Parameters
+    ----------
+    rows : RowsBySupport
+    n : int
+        Rows of a sample.
+
+    Returns
+    -------
+    SampledNodes or None
+    """
+    if isinstance(rows, RowsOfParts):
+        return SampledNodes(rows.rows, rows.sample, rows)
+    return SampledNodes.of(rows.rows, n)
+
+
+def prepare(
+    problem: RiskScoreProblem, memory: float, should_stop: Callable[[], bool] | None = None
+) -> SearchRows:
     """Put into memory what of the rows there is room for.
 
-    Items are packed (into the loss), in memory or in a file of the system's temporary folder.
+    Items of rows in parts are packed (into the loss), in memory or in a file of the system's
+    temporary folder.
 
     Parameters
     ----------
     problem : RiskScoreProblem
     memory : float
         Bytes that the search may take.
+    should_stop : callable, optional
+        Asked between parts, now and by all passes of the loss to come.
 
     Returns
     -------
-    InMemory
+    SearchRows
     """
     loss = problem.loss
-    assert loss.parts is not None
-    rows = loss.parts.used_by(loss.n_threads, loss.should_stop)
+    if loss.store.is_block:
+        return ALL_IN_MEMORY
+    loss.should_stop = should_stop
+    rows = loss.blocks(should_stop)
     usable = problem.usable
     n_reals = int(np.count_nonzero(usable & ~loss.data.is_integer))
     of_row = int(usable.sum()) + 7 * n_reals + 16
@@ -129,7 +196,7 @@ def prepare(problem: RiskScoreProblem, memory: float) -> InMemory:
     if not sample.total_weight > 0.0:  # for an estimate any weights do
         n = sample.n_rows
         sample = dataclasses.replace(sample, weights=np.ones(n), total_weight=float(n))
-    return InMemory(sample, whole)
+    return SearchRows(sample, whole)
 
 
 class RowsOfParts(RowsBySupport):
@@ -139,8 +206,8 @@ class RowsOfParts(RowsBySupport):
     ----------
     loss : LogisticLoss
         Of rows in parts.
-    n_sampled : int
-        Rows of the sample that other nodes are relaxed on.
+    sample : NodeRows
+        That other nodes are relaxed on.
     should_stop : callable
         Asked between parts.
 
@@ -148,27 +215,30 @@ class RowsOfParts(RowsBySupport):
     ----------
     rows : NodeRows
         A row without weight: whatever is computed of it bounds nothing from above.
+    sample : NodeRows
     """
 
-    def __init__(self, loss: LogisticLoss, n_sampled: int, should_stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, loss: LogisticLoss, sample: NodeRows, should_stop: Callable[[], bool]
+    ) -> None:
         d = loss.data.n_features
         nothing = NodeRows(
             np.zeros((1, max(d, 1)), np.int8, order="F"), np.zeros((1, max(d, 1)), order="F"),
             np.arange(d, dtype=np.int64), np.zeros(1), np.zeros(1), np.ones(d, np.bool_),
+            loss.n_rows,
         )  # fmt: skip
         super().__init__(nothing, should_stop=should_stop)
         self._loss = loss
-        self._n_sampled = n_sampled
-        assert loss.parts is not None
+        self.sample = sample
         self._n_values = np.where(
             loss.data.is_integer, loss.data.feature_max - loss.data.feature_min + 1.0, math.inf
         )
-        known = described(loss.parts.used_by(loss.n_threads, should_stop)).values
+        known = described(loss.blocks(should_stop)).values
         for j, values in enumerate(known):
             if values is not None:
                 self._n_values[j] = len(values)
         # Counts of bits are whole numbers: weights that are none are summed from the rows.
-        self._packed = None if loss.parts.has_weights else loss.packed
+        self._packed = None if loss.store.has_weights else loss.packed
         self.unions: UnionCells | None = None
         self._item: dict[int, int] = {}
         if self._packed is not None:
@@ -177,7 +247,7 @@ class RowsOfParts(RowsBySupport):
     @property
     def most_rows(self) -> int:
         """Most rows that a node can have."""
-        return max(MOST_CELLS, self._n_sampled)
+        return max(MOST_CELLS, self.sample.n_rows)
 
     def can_have(self, box: NDArray[np.generic]) -> bool:
         """Say whether the features of a box have few combinations of values.
@@ -212,8 +282,7 @@ class RowsOfParts(RowsBySupport):
         data = self._loss.data
         if not data.is_integer[j]:
             return None
-        assert self._loss.parts is not None
-        known = described(self._loss.parts).values[j]
+        known = described(self._loss.blocks()).values[j]
         if known is not None:
             return known
         least, most = data.feature_min[j], data.feature_max[j]
@@ -226,10 +295,7 @@ class RowsOfParts(RowsBySupport):
         if merged is None:
             merged = self._from_cells(live)
         if merged is None:
-            loss = self._loss
-            assert loss.parts is not None
-            rows = loss.parts.used_by(loss.n_threads, self.should_stop)
-            merged = rows.merged(live, MOST_CELLS)
+            merged = self._loss.blocks(self.should_stop).merged(live, MOST_CELLS)
             assert merged is not None
         return NodeRows.of_merged(merged, live, self._loss).shuffled()
 
@@ -246,177 +312,14 @@ class RowsOfParts(RowsBySupport):
         columns = np.asfortranarray(found.x[1:].T.astype(np.int8))
         return MergedPart(columns, np.zeros((len(columns), 0)), numbers[1], numbers[0])
 
-
-def _live(box: NDArray[np.generic]) -> NDArray[np.bool_]:
-    live: NDArray[np.bool_] = (box[:, 1:] != 0).any(axis=0)
-    return live
-
-
-class SampledParts(SampledNodes):
-    """Nodes of rows in parts: relaxed on a sample wherever they have no rows of their own."""
-
-    def is_for(self, rows: NodeRows) -> bool:
-        """Say whether a node has no rows of its own; see :meth:`SampledNodes.is_for`."""
-        return rows is self.rows
-
-
-class PartsSearch(Search):
-    """A search on rows in parts; see the module.
-
-    Parameters
-    ----------
-    near : RiskScoreProblem
-        The problem on a sample, on which the incumbents look for scores.
-    whole : NodeRows or None
-        The distinct rows of all features that can be used, where they are few.
-    *arguments
-        As :class:`Search` has them.
-    """
-
-    def __init__(self, near: RiskScoreProblem, whole: NodeRows | None, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._near = near
-        self._whole = whole
-        rows = self.problem.loss.parts
-        self._wants_unions = whole is None and rows is not None and not rows.has_weights
-        if whole is None:
-            self._wants_cutoffs = self._wants_elimination = False
-
-    def _node_rows(self) -> RowsBySupport:
-        if self._whole is None:
-            rows = NodeRows.of(self._near.loss, self.problem.usable, self._is_stopped)
-            self._sample = rows.first(self.settings.sample_rows)
-            return RowsOfParts(self.problem.loss, self._sample.n_rows, self._is_stopped)
-        merge = self.settings.merge_rows
-        return RowsBySupport(self._whole, merge=merge, should_stop=self._is_stopped)
-
-    def _sampled_nodes(self) -> SampledNodes | None:
-        if self._whole is None:
-            return SampledParts(self._rows.rows, self._sample)
-        return super()._sampled_nodes()
-
-    @property
-    def _orders_twins(self) -> bool:
-        return False  # columns of all rows would have to be compared
-
-    def _price_constraints(self) -> None:
-        if self._whole is not None:
-            super()._price_constraints()
-
-    def _n_rows_of(self, rows: NodeRows) -> int:
-        if self._whole is None and rows is self._rows.rows:
-            return self.problem.loss.n_rows
-        return super()._n_rows_of(rows)
-
-    @property
-    def _rows_of_parts(self) -> RowsOfParts:
-        assert isinstance(self._rows, RowsOfParts)
-        return self._rows
-
-    def _choose(self) -> None:
-        """Count unions of features, if that saves time; else as :meth:`Search._choose` does."""
-        is_due = self.nodes >= self._next_choice and self._stage is None
-        if self._wants_unions and is_due and not self._completes_all:
-            self._begin_unions()
-        super()._choose()
-
-    def _begin_unions(self) -> None:
-        """Search unions of features one by one, once that is predicted to take less time."""
-        boxes = np.array([root.box for root in self._roots])
-        live = np.flatnonzero((boxes[:, :, 1:] != 0).any(axis=(0, 1))).tolist()
-        values = [self._rows_of_parts.values_of(j) for j in live]
-        few = [known for known in values if known is not None]
-        size, loss = self.problem.max_size, self.problem.loss
-        plan = UnionPlan.of(live, few, size, MOST_CELLS) if len(few) == len(live) else None
-        if plan is None or not plan.fits(self.settings.memory_limit, loss.n_threads):
-            self._wants_unions = False
-            return
-        of_cells = relaxation_seconds(MOST_CELLS, len(plan.features_of(plan.unions[0])))
-        seconds = plan.seconds(loss.n_rows) + UNION_NODES * len(plan.unions) * of_cells
-        nodes = (*self._heap, *self._dive)
-        remaining = self._pace.remaining_seconds(
-            self.incumbents.cutoff, (node.bound for node in nodes)
-        )
-        is_tried = self.seconds >= TRIED_SHARE * seconds
-        is_short = seconds <= FEW_NODES * self._relaxation_seconds(self._box)
-        if seconds >= remaining or not (is_tried or is_short):
-            return
-        assert loss.parts is not None
-        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
-        self._rows_of_parts.unions = UnionCells(plan, rows)
-        self.seconds += plan.seconds(loss.n_rows)
-        self._wants_unions = False
-        self._tables = None  # cells say the same, with fewer counts
-        self._heap, self._dive = [], []
-        for root, union in itertools.product(self._roots, plan.unions):
-            child = self._within(root, plan.features_of(union))
-            if child is not None and self._propagate(child.box):
-                self._push(child, self._rows.all_features, by_relaxation=True)
-
-    def _within(self, root: Node, features: list[int]) -> Child | None:
-        """Bound a root without all but some features; None if it has nothing to offer."""
-        box, coef = root.box.astype(np.float64), root.coef.astype(np.float64)
-        coef[0] = root.intercept
-        out = np.ones(box.shape[1], np.bool_)
-        out[0] = out[[1 + j for j in features]] = False
-        if (box[0, out] > 0).any() or (box[1, out] < 0).any():
-            return None
-        box[:, out] = 0.0
-        result = np.array([root.bound - self._constant, math.inf, root.multiplier, 0.0])
-        part = Part(box, coef, np.array(root.worth), result)
-        if len(root.known):
-            work = self._work(self._sample, self.incumbents.cutoff, self.lower_bound)
-            if work.knowing(root.known).settle(part, self._workers[0]) == kernels.PRUNED:
-                return None
-        return self._child(root, part, root.known)
-
-    def _expanded(self, batch: list[Node], pool: Executor) -> list[Expansion]:
-        """Expand nodes side by side: what they ask is answered by common passes."""
-        if self._whole is not None:
-            return super()._expanded(batch, pool)
-        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
-        self._choose_first(batch)
-        steps = [
-            self._steps(node, workers[i % len(workers)], cutoff, lower_bound)
-            for i, node in enumerate(batch)
-        ]
-        found: dict[int, Expansion] = {}
-        answers: dict[int, NDArray[np.float64] | None] = dict.fromkeys(range(len(batch)))
-
-        def advance(first: int) -> dict[int, Asked]:
-            asked = {}
-            for i in range(first, len(batch), len(workers)):
-                if i not in answers:
-                    continue
-                try:
-                    asked[i] = steps[i].send(answers[i])
-                except StopIteration as end:
-                    found[i] = end.value
-            return asked
-
-        while answers:
-            asked = {}
-            for some in pool.map(advance, range(len(workers))):
-                asked.update(some)
-            order = sorted(asked)
-            answers = dict(zip(order, self._answers([asked[i] for i in order]), strict=True))
-        return [found[i] for i in range(len(batch))]
-
-    def _answer(self, asked: Asked, worker: Worker) -> NDArray[np.float64] | None:
-        if self._whole is not None:
-            return super()._answer(asked, worker)
-        return self._answers([asked])[0]
-
-    def _answers(self, asked: list[Asked]) -> list[NDArray[np.float64] | None]:
-        """Linearise the loss of all rows at all points, in two passes; None after a stop.
+    def answers(self, asked: list[Asked], worker: Worker) -> list[NDArray[np.float64] | None]:
+        """Linearise the loss of all rows at all points, in two passes; see :class:`Passes`.
 
         The first one says where the intercepts are best.
         """
         if not asked:
             return []
-        loss, began = self.problem.loss, perf_counter()
-        assert loss.parts is not None
-        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
+        rows, began = self._loss.blocks(self.should_stop), perf_counter()
         together = Asked(
             asked[0].rows,
             np.concatenate([one.points for one in asked]),
@@ -429,7 +332,7 @@ class PartsSearch(Search):
         except StoppedError:
             return [None] * len(asked)
         b = len(together.points)
-        self._workers[0].counters += (2 * b, b, 0, 0, perf_counter() - began)
+        worker.counters += (2 * b, b, 0, 0, perf_counter() - began)
         found: list[NDArray[np.float64] | None] = []
         begin = 0
         for one in asked:
@@ -439,6 +342,133 @@ class PartsSearch(Search):
             begin = end
         return found
 
-    def _raise_stage(self, stage: Stage) -> None:
-        if self._whole is not None:
-            super()._raise_stage(stage)
+
+def _live(box: NDArray[np.generic]) -> NDArray[np.bool_]:
+    live: NDArray[np.bool_] = (box[:, 1:] != 0).any(axis=0)
+    return live
+
+
+class Unions:
+    """Supports divided by unions of features whose cells are counted together.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    rows : RowsOfParts
+        Without weights.
+    memory : float
+        Bytes that the search may take.
+
+    Attributes
+    ----------
+    are_possible : bool
+        Whether there is such a division, and room for its counts.
+    """
+
+    def __init__(self, problem: RiskScoreProblem, rows: RowsOfParts, memory: float) -> None:
+        self._problem = problem
+        self._rows = rows
+        self._memory = memory
+        self.are_possible = True
+
+    @classmethod
+    def of(cls, problem: RiskScoreProblem, rows: RowsBySupport, memory: float) -> Unions | None:
+        """Unions of rows that are not in memory, None of others.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+        rows : RowsBySupport
+        memory : float
+
+        Returns
+        -------
+        Unions or None
+        """
+        if not isinstance(rows, RowsOfParts) or problem.loss.store.has_weights:
+            return None
+        return cls(problem, rows, memory)
+
+    def plan(
+        self, roots: list[Node], spent: float, remaining: float, of_node: float
+    ) -> UnionPlan | None:
+        """Unions of the features of roots, once they are predicted to take less time.
+
+        Parameters
+        ----------
+        roots : list of Node
+        spent, remaining : float
+            Predicted time of the search so far, and of its rest.
+        of_node : float
+            Of a node that reads all rows.
+
+        Returns
+        -------
+        UnionPlan or None
+        """
+        boxes = np.array([root.box for root in roots])
+        live = np.flatnonzero((boxes[:, :, 1:] != 0).any(axis=(0, 1))).tolist()
+        values = [self._rows.values_of(j) for j in live]
+        few = [known for known in values if known is not None]
+        size, loss = self._problem.max_size, self._problem.loss
+        plan = UnionPlan.of(live, few, size, MOST_CELLS) if len(few) == len(live) else None
+        if plan is None or not plan.fits(self._memory, loss.n_threads):
+            self.are_possible = False
+            return None
+        of_cells = relaxation_seconds(MOST_CELLS, len(plan.features_of(plan.unions[0])))
+        seconds = plan.seconds(loss.n_rows) + UNION_NODES * len(plan.unions) * of_cells
+        is_tried = spent >= TRIED_SHARE * seconds
+        is_short = seconds <= FEW_NODES * of_node
+        return plan if seconds < remaining and (is_tried or is_short) else None
+
+    def count(self, plan: UnionPlan) -> float:
+        """Count the cells, in a pass: rows of nodes are made of them.
+
+        Parameters
+        ----------
+        plan : UnionPlan
+
+        Returns
+        -------
+        float
+            Predicted time of that.
+        """
+        loss = self._problem.loss
+        self._rows.unions = UnionCells(plan, loss.blocks(self._rows.should_stop))
+        return plan.seconds(loss.n_rows)
+
+
+def roots_within(
+    plan: UnionPlan, roots: list[Node], constant: float
+) -> Iterator[tuple[Node, Part]]:
+    """Yield the roots with the features of each union alone, where they do not need others.
+
+    Parameters
+    ----------
+    plan : UnionPlan
+    roots : list of Node
+    constant : float
+        What the kernel's bounds lack.
+
+    Yields
+    ------
+    root : Node
+    part : Part
+        With the root's bound.
+    """
+    for root, union in itertools.product(roots, plan.unions):
+        part = _within(root, plan.features_of(union), constant)
+        if part is not None:
+            yield root, part
+
+
+def _within(root: Node, features: list[int], constant: float) -> Part | None:
+    box, coef = root.box.astype(np.float64), root.coef.astype(np.float64)
+    coef[0] = root.intercept
+    out = np.ones(box.shape[1], np.bool_)
+    out[0] = out[[1 + j for j in features]] = False
+    if (box[0, out] > 0).any() or (box[1, out] < 0).any():
+        return None
+    box[:, out] = 0.0
+    result = np.array([root.bound - constant, math.inf, root.multiplier, 0.0])
+    return Part(box, coef, np.array(root.worth), result)

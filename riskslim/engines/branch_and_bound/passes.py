@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
+from concurrent.futures import Executor
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.rows import NodeRows
     from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
-__all__ = ["Asked", "SampledNodes", "Steps", "answered"]
+__all__ = ["Asked", "Passes", "SampledNodes", "Steps", "answered", "answered_together"]
 
 _Result = TypeVar("_Result")
 
@@ -151,6 +152,70 @@ def answered(steps: Steps[_Result], answer: Callable[[Asked], _Known | None]) ->
         return found
 
 
+def answered_together(
+    steps: list[Steps[_Result]],
+    answers: Callable[[list[Asked]], list[_Known | None]],
+    pool: Executor,
+    n_workers: int,
+) -> list[_Result]:
+    """Do the work on several nodes side by side, with common answers to what they ask.
+
+    Parameters
+    ----------
+    steps : list of generators
+        Those whose positions differ by a multiple of ``n_workers`` share a worker.
+    answers : callable
+        Linearises the loss of all rows at the points of several.
+    pool : Executor
+    n_workers : int
+
+    Returns
+    -------
+    list of object
+        The outcome of each.
+    """
+    found: dict[int, _Result] = {}
+    known: dict[int, _Known | None] = dict.fromkeys(range(len(steps)))
+
+    def advance(first: int) -> dict[int, Asked]:
+        asked = {}
+        for i in range(first, len(steps), n_workers):
+            if i not in known:
+                continue
+            try:
+                asked[i] = steps[i].send(known[i])
+            except StopIteration as end:
+                found[i] = end.value
+        return asked
+
+    while known:
+        asked = {}
+        for some in pool.map(advance, range(n_workers)):
+            asked.update(some)
+        order = sorted(asked)
+        known = dict(zip(order, answers([asked[i] for i in order]), strict=True))
+    return [found[i] for i in range(len(steps))]
+
+
+class Passes(Protocol):
+    """Passes over rows that are not in memory, each for the points of several nodes."""
+
+    def answers(self, asked: list[Asked], worker: Worker) -> list[_Known | None]:
+        """Linearise the loss of all rows.
+
+        Parameters
+        ----------
+        asked : list of Asked
+        worker : Worker
+            Whose counters say what it took.
+
+        Returns
+        -------
+        list of ndarray of float64 or None
+            What is known at the points of each; None after a stop.
+        """
+
+
 class SampledNodes:
     """Expansion of nodes by relaxations on a sample and passes over all rows.
 
@@ -163,11 +228,14 @@ class SampledNodes:
     rows : NodeRows
         All of them, or what stands for those that are not in memory.
     sample : NodeRows
+    passes : Passes, optional
+        Over rows that are not in memory.
     """
 
-    def __init__(self, rows: NodeRows, sample: NodeRows) -> None:
+    def __init__(self, rows: NodeRows, sample: NodeRows, passes: Passes | None = None) -> None:
         self.rows = rows
         self.sample = sample
+        self.passes = passes
         self._labels = {id(some): _labels(some) for some in (rows, sample)}
 
     @classmethod
@@ -199,6 +267,8 @@ class SampledNodes:
         -------
         bool
         """
+        if self.passes is not None:  # all other rows are those of few combinations of values
+            return bool(rows.n_elsewhere)
         return rows.n_rows > WORTHWHILE * self.sample.n_rows
 
     def root(
@@ -384,7 +454,7 @@ class SampledNodes:
     def answer(
         self, asked: Asked, stop: NDArray[np.int64], worker: Worker, *, polish: bool = True
     ) -> _Known | None:
-        """Linearise the loss of rows that are in memory.
+        """Linearise the loss of rows.
 
         Parameters
         ----------
@@ -400,6 +470,9 @@ class SampledNodes:
             What is known at the points; None after a stop.
         """
         rows = asked.rows
+        if rows.n_elsewhere:
+            assert self.passes is not None
+            return self.passes.answers([asked], worker)[0]
         began, (b, p) = perf_counter(), asked.points.shape
         labels = self._labels.get(id(rows), _NO_LABELS)
         given = (

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.nodes import Child, Root, Worth, signs
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, STEPS, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.workspace import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,11 +136,12 @@ class RootSearch(Search):
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
         box[:, j] = ends
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
-        if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
+        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
+        work = self._work(self._rows.rows, self.incumbents.cutoff, self.lower_bound)
+        if not self._propagate(box) or work.relax(part, self._workers[0]):
             return None
-        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
+        bound, multiplier = self._bound(part.result), part.result[2]
+        return Child(bound, box, coef, multiplier, Worth(*worth.tolist()))
 
 
 @dataclasses.dataclass(frozen=True)

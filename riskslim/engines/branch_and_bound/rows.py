@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.data.distinct import KernelRows, may_be_few, merge_features
+from riskslim.data.distinct import may_be_few, merge_features
 from riskslim.data.panels import as_columns, read_column
+from riskslim.data.store import KernelRows
 from riskslim.data.threads import in_threads
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class NodeRows:
         -w and w (:mod:`riskslim.engines.branch_and_bound.multipliers`).
     features : bool array of shape (d,)
         Features that have a column.
+    n_elsewhere : int, default 0
+        Rows that these stand for and that are not in memory: nothing is known of them but what
+        passes over them say.
     """
 
     integer_columns: NDArray[np.int8]
@@ -116,11 +120,17 @@ class NodeRows:
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
     features: NDArray[np.bool_]
+    n_elsewhere: int = 0
 
     @property
     def n_rows(self) -> int:
         """Number m of rows."""
         return len(self.positive)
+
+    @property
+    def n_read(self) -> int:
+        """Rows that a pass over all that they stand for reads."""
+        return self.n_elsewhere or self.n_rows
 
     @property
     def kind(self) -> str:

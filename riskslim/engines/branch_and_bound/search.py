@@ -24,19 +24,33 @@ from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
 from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
+from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
-from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
-from riskslim.engines.branch_and_bound.recorder import Recorder
-from riskslim.engines.branch_and_bound.roundings import Roundings
-from riskslim.engines.branch_and_bound.rows import (
-    NodeRows,
-    RowsBySupport,
-    exchangeable,
-    find_twins,
+from riskslim.engines.branch_and_bound.parts import (
+    ALL_IN_MEMORY,
+    SearchRows,
+    Unions,
+    roots_within,
+    sampled_nodes,
 )
-from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.passes import (
+    Asked,
+    SampledNodes,
+    Steps,
+    answered,
+    answered_together,
+)
+from riskslim.engines.branch_and_bound.recorder import Recorder
+from riskslim.engines.branch_and_bound.relaxations import (
+    LEAST_TOLERANCE,
+    ROOT_STEPS,
+    ROOT_TOLERANCE,
+    Relaxations,
+)
+from riskslim.engines.branch_and_bound.roundings import Roundings
+from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport
+from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage, cheaper
 from riskslim.engines.branch_and_bound.tables import (
     Scanned,
@@ -47,7 +61,6 @@ from riskslim.engines.branch_and_bound.tables import (
 )
 from riskslim.engines.branch_and_bound.workspace import (
     NOTHING_KNOWN,
-    KernelArguments,
     NodeWork,
     Part,
     Worker,
@@ -68,14 +81,6 @@ __all__ = ["BOUND_TOLERANCE", "OUT_OF_PATIENCE", "Search"]
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
-# Accuracy of the first relaxation, and Newton steps that it and the others may take.
-ROOT_TOLERANCE = 1e-7
-ROOT_STEPS = 200
-STEPS = 25
-# Least accuracy of a node's relaxation that is worth asking for.
-LEAST_TOLERANCE = 1e-9
-# Accuracy of relaxations by which multipliers of constraints are chosen.
-MULTIPLIER_TOLERANCE = 1e-6
 # Tables complete a node if they take no longer than so many relaxations: of a scale, an interval.
 RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
@@ -112,6 +117,8 @@ class Search:
         ``time.perf_counter()`` at the start of the run.
     progress : callable, optional
         Called with every new :class:`~riskslim.solution.TraceRecord`.
+    held : SearchRows, optional
+        What there is of the rows in memory. Default: all.
 
     Attributes
     ----------
@@ -132,6 +139,7 @@ class Search:
         stop: NDArray[np.int64],
         started: float,
         progress: Callable[[TraceRecord], None] | None = None,
+        held: SearchRows = ALL_IN_MEMORY,
     ) -> None:
         self.problem = problem
         self.settings = settings
@@ -156,7 +164,9 @@ class Search:
         self._tables = None if settings.tables == "never" else self.items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
+        self._held = held
         self._sampled: SampledNodes | None = None
+        self._unions: Unions | None = None
         self._prepared: list[CutoffSearch] | None = None
         self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
@@ -180,62 +190,36 @@ class Search:
 
     def _prepare(self) -> None:
         """Everything that the kernel is told about the problem; it waits for a first score."""
-        problem, loss = self.problem, self.problem.loss
-        p, data = len(problem.lower), loss.data
-        self._penalty = np.concatenate(([0.0], problem.l0_penalty))
-        largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
-        self._largest = np.concatenate(([1.0], largest))
-        self._rows = self._node_rows()
-        self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
-        if self._orders_twins:
-            self._twin, self._ends = find_twins(
-                loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
-                complements=problem.intercept_is_derived, should_stop=self._is_stopped,
-            )  # fmt: skip
-        # What a bound of the kernel lacks: the constant part of constraints with multipliers.
-        self._constant = 0.0
+        problem = self.problem
+        self._rows = self._held.of_nodes(problem, self.settings, self._is_stopped)
+        self._unions = Unions.of(problem, self._rows, self.settings.memory_limit)
+        if self._rows.rows.n_elsewhere:
+            self._wants_cutoffs = self._wants_elimination = False
+        self._relaxations = Relaxations(
+            problem, self.settings, self.stop, orders_twins=self._orders_twins,
+            should_stop=self._is_stopped,
+        )  # fmt: skip
         n_rows = self._rows.most_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
-        self._workers = new_workers(n_workers, n_rows, p)
-
-    def _node_rows(self) -> RowsBySupport:
-        settings, problem = self.settings, self.problem
-        rows = NodeRows.of(problem.loss, problem.usable, self._is_stopped, settings.sample_rows)
-        return RowsBySupport(rows, merge=settings.merge_rows, should_stop=self._is_stopped)
-
-    def _sampled_nodes(self) -> SampledNodes | None:
-        return SampledNodes.of(self._rows.rows, self.settings.sample_rows)
+        self._workers = new_workers(n_workers, n_rows, len(problem.lower))
 
     @property
     def _orders_twins(self) -> bool:
         wanted = self.settings.order_twins and self.incumbents.is_single
-        return wanted and not self.problem.min_size
+        return wanted and not self.problem.min_size and self.problem.loss.store.is_block
 
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])
 
     def _price_constraints(self) -> None:
         """Let the relaxation take account of linear constraints on points, by multipliers."""
-        given, box = self._rows.rows, self._box.copy()
-        sides = Sides.of(self.problem, given)
-        if not len(sides) or not self._propagate(box):
+        given = self._rows.rows
+        if given.n_elsewhere:
             return
-        worker, coef = self._workers[0], np.zeros(box.shape[1])
-        t = 1.0 / self.problem.loss.scale
-
-        def relax(rows: NodeRows) -> tuple[float, NDArray[np.float64]]:
-            result = np.array([-math.inf, math.inf, 0.0, 0.0])
-            kernels.solve_root(
-                *self._arguments(rows, math.inf, MULTIPLIER_TOLERANCE), ROOT_STEPS, box.copy(),
-                coef, np.full(3, t), result, self.stop, worker.counters, worker.work, worker.index,
-            )  # fmt: skip
-            return float(result[0]), coef
-
-        found = priced(sides, given, t, relax=relax, largest=self._largest, box=self._box)
-        if found is not None:
-            self._constant, self._largest = found.constant, found.largest
+        rows = self._relaxations.price(given, self._box, self._workers[0], self._propagate)
+        if rows is not given:
             self._rows = RowsBySupport(
-                found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
+                rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
             )
 
     @property
@@ -280,7 +264,7 @@ class Search:
             self._record()
             return
         self._price_constraints()
-        self._sampled = self._sampled_nodes()
+        self._sampled = sampled_nodes(self._rows, self.settings.sample_rows)
         roots = [
             root
             for scales in self.problem.scales.parts()
@@ -302,21 +286,24 @@ class Search:
         """Relaxation over one interval of t, None if it has nothing to offer."""
         box, coef = self._box.copy(), np.zeros(self._box.shape[1])
         worth = np.array([min(max(1.0, low), high), low, high])
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         if self._sampled is not None:
-            part = Part(box, coef, worth, result)
             return self._root_by_passes(self._sampled, part) if self._propagate(box) else None
         for _ in range(2):
             cutoff = self.incumbents.cutoff
-            if not self._relaxed(box, coef, worth, result, ROOT_TOLERANCE, ROOT_STEPS):
+            rows, worker = self._rows.rows, self._workers[0]
+            if not self._propagate(box):
+                return None
+            if not self._relaxations.relax_root(rows, part, cutoff, worker):
                 return None
             self.incumbents.round(coef, 1.0 / worth[0])
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
-        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
+        bound, multiplier = self._bound(part.result), part.result[2]
+        return Child(bound, box, coef, multiplier, Worth(*worth.tolist()))
 
     def _root_by_passes(self, sampled: SampledNodes, root: Part) -> Child | None:
-        arguments = self._arguments(sampled.sample, math.inf, ROOT_TOLERANCE)
+        arguments = self._relaxations.arguments(sampled.sample, math.inf, ROOT_TOLERANCE)
         worker, work = self._workers[0], NodeWork(arguments, ROOT_STEPS, 0, self.stop)
         steps = sampled.root(
             root, work, lambda: self._work(sampled.sample, self.incumbents.cutoff, 0.0),
@@ -329,24 +316,8 @@ class Search:
         return Child(self._bound(root.result), root.box, root.coef, 0.0, worth, known)
 
     def _bound(self, result: NDArray[np.float64]) -> float:
-        """Bound on the objective that the kernel's result means, which is at least 0."""
-        return max(float(result[0]) + self._constant, 0.0)
-
-    def _relaxed(
-        self,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        worth: NDArray[np.float64],
-        result: NDArray[np.float64],
-        tolerance: float,
-        steps: int,
-    ) -> bool:
-        """Relax and shrink a box, all in place; False if it has nothing to offer."""
-        worker = self._workers[0]
-        return self._propagate(box) and not kernels.solve_root(
-            *self._arguments(self._rows.rows, self.incumbents.cutoff, tolerance),
-            steps, box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
-        )  # fmt: skip
+        """Bound on the objective that the kernel's result means."""
+        return self._relaxations.bound(result)
 
     def run(
         self,
@@ -439,13 +410,22 @@ class Search:
         return batch
 
     def _expanded(self, batch: list[Node], pool: Executor) -> list[Expansion]:
-        cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
+        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
         self._choose_first(batch)
+        passes = None if self._sampled is None else self._sampled.passes
+        if passes is not None:  # what nodes ask is answered by common ones
+            steps = [
+                self._steps(node, workers[i % len(workers)], cutoff, lower_bound)
+                for i, node in enumerate(batch)
+            ]
+            return answered_together(
+                steps, lambda asked: passes.answers(asked, workers[0]), pool, len(workers)
+            )
 
         def work(node: Node, worker: Worker) -> Expansion:
             return self._expand(node, worker, cutoff, lower_bound)
 
-        return share(self._workers, batch, work, pool, self._roundings.aside)
+        return share(workers, batch, work, pool, self._roundings.aside)
 
     def _choose_first(self, batch: list[Node]) -> None:
         # What boxes of supports cost is not known before the first node: it is completed alone.
@@ -509,6 +489,9 @@ class Search:
         Times are predicted from sizes, not measured, so that the search does not depend on the
         load of the machine.
         """
+        is_due = self.nodes >= self._next_choice and self._stage is None
+        if self._unions is not None and is_due and not self._completes_all:
+            self._begin_unions(self._unions)
         if self._stage is not None or not math.isfinite(self.incumbents.cutoff):
             return
         if self.settings.elimination == "always" and self._wants_elimination:
@@ -537,6 +520,28 @@ class Search:
         # Of fewer nodes nothing is known, unless they are all that there will be.
         if self._completes_all or self._cutoffs or self._pace.is_known:
             self._total = spent + remaining
+
+    def _begin_unions(self, unions: Unions) -> None:
+        """Search unions of features one by one, once that is predicted to take less time."""
+        bounds = [node.bound for node in (*self._heap, *self._dive)]
+        remaining = self._pace.remaining_seconds(self.incumbents.cutoff, bounds)
+        of_node = self._relaxation_seconds(self._box)
+        plan = unions.plan(self._roots, self.seconds, remaining, of_node)
+        if plan is None:
+            self._unions = unions if unions.are_possible else None
+            return
+        self.seconds += unions.count(plan)
+        self._unions = self._tables = None  # cells say what tables do, with fewer counts
+        self._heap, self._dive = [], []
+        assert self._sampled is not None
+        work = self._work(self._sampled.sample, self.incumbents.cutoff, self.lower_bound)
+        for root, part in roots_within(plan, self._roots, self._relaxations.constant):
+            known = work.knowing(root.known)
+            if len(root.known) and known.settle(part, self._workers[0]) == kernels.PRUNED:
+                continue
+            child = self._child(root, part, root.known)
+            if self._propagate(child.box):
+                self._push(child, self._rows.all_features, by_relaxation=True)
 
     def _choose_tables(self, tables: SupportTables, remaining: float) -> float:
         """Complete all that is left if that is predicted to take less than the search would.
@@ -611,7 +616,7 @@ class Search:
             self._roots, self._tables, self.incumbents.spread,
             self._bound_by, self._supported, self._relaxation_seconds,
             lambda: AdditiveModel.of(rows, boxes, *limits),
-            lambda cutoff: self._arguments(self._rows.rows, cutoff, LEAST_TOLERANCE),
+            lambda cutoff: self._relaxations.arguments(rows, cutoff, LEAST_TOLERANCE),
         )  # fmt: skip
         if self._elimination is not None:
             self._heap, self._dive = [], []
@@ -662,11 +667,8 @@ class Search:
         """Predict the time of a node's relaxation, by default of one that reads all rows."""
         live = int(np.count_nonzero((box[0, 1:] != 0) | (box[1, 1:] != 0)))
         factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
-        n_rows = self._n_rows_of(self._rows.rows if rows is None else rows)
+        n_rows = (self._rows.rows if rows is None else rows).n_read
         return factor * relaxation_seconds(n_rows, live)
-
-    def _n_rows_of(self, rows: NodeRows) -> int:
-        return rows.n_rows
 
     @functools.cached_property
     def _is_over_interval(self) -> bool:
@@ -779,7 +781,7 @@ class Search:
 
     def _raise_stage(self, stage: Stage) -> None:
         """Bound what is left of a node by its relaxation without the items that are done."""
-        out = stage.newly_out()
+        out = None if self._rows.rows.n_elsewhere else stage.newly_out()
         if out is None:
             return
         box, coef = stage.box.copy(), np.zeros(stage.box.shape[1])
@@ -791,11 +793,6 @@ class Search:
         if not self.stop[0] or bound < math.inf:
             stage.bound = max(stage.bound, bound)
 
-    def _tolerance(self, cutoff: float, lower_bound: float) -> float:
-        settings = self.settings
-        share = settings.node_tolerance * (cutoff - lower_bound)
-        return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
-
     def _child(self, node: Node, part: Part, known: NDArray[np.float64]) -> Child:
         return Child(
             max(node.bound, self._bound(part.result)), part.box, part.coef,
@@ -803,15 +800,7 @@ class Search:
         )  # fmt: skip
 
     def _work(self, rows: NodeRows, cutoff: float, lower_bound: float) -> NodeWork:
-        arguments = self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound))
-        return NodeWork(arguments, STEPS, BRANCHING[self.settings.branching], self.stop)
-
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
-        return KernelArguments(
-            rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._largest, self._twin, self._ends, self.problem.min_size,
-            self.problem.max_size, cutoff - self._constant, tolerance, NOTHING_KNOWN,
-        )  # fmt: skip
+        return self._relaxations.work(rows, cutoff, lower_bound)
 
     def _merge(self, batch: list[Node], expansions: list[Expansion]) -> None:
         """Take over what a batch found, in its order."""

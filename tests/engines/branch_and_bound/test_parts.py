@@ -21,7 +21,6 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
-from riskslim.data.distinct import all_rows
 from riskslim.engines.branch_and_bound import parts
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 from riskslim.engines.branch_and_bound.parts import prepare
@@ -100,7 +99,7 @@ def test_items_of_tables_are_the_same(kind, weights, monkeypatch):
     if weights != "none":
         data = data.reweighted(drawn_weights[weights])
     planes, expected = tables_of(data)
-    for rows in partitions(all_rows(data)):
+    for rows in partitions(data.rows):
         again, found = tables_of(data, rows)
         np.testing.assert_array_equal(again, planes)
         for name in ("features", "plane", "bits", "labels", "shifts", "words", "value"):
@@ -116,7 +115,7 @@ def test_more_weights_than_are_told_apart(monkeypatch):
     monkeypatch.setattr(planes, "_MOST_WEIGHTS", 10)
     data = random_data(3, kind="zero_one", n=500)
     data = data.reweighted(np.random.default_rng(1).exponential(size=500))
-    for rows in partitions(all_rows(data))[1:4]:
+    for rows in partitions(data.rows)[1:4]:
         _, items = tables_of(data, rows)
         for side in (0, 1):
             own = items.labels == side
@@ -146,7 +145,7 @@ def hard_problem(n_parts=20):
     y = rng.random(2000) < 1 / (1 + np.exp(-(X - 5) @ rng.normal(size=12)))
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    other = TrainingData.from_rows(in_parts(all_rows(data), n_parts)) if n_parts else data
+    other = TrainingData.from_rows(in_parts(data.rows, n_parts)) if n_parts else data
     return RiskScoreProblem(LogisticLoss(other, coefficients), coefficients, max_size=5)
 
 
@@ -168,7 +167,7 @@ def test_columns_of_many_values_are_solved(monkeypatch, points_asked):
 def test_limits_are_obeyed(monkeypatch):
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
     problem = hard_problem()
-    passes = type(problem.loss.parts).map
+    passes = type(problem.loss.store).map
     seen = []
 
     def slow(self, *arguments, **options):
@@ -176,7 +175,7 @@ def test_limits_are_obeyed(monkeypatch):
             time.sleep(0.01 if seen else 0.0)  # once there is a score
             yield part
 
-    monkeypatch.setattr(type(problem.loss.parts), "map", slow)
+    monkeypatch.setattr(type(problem.loss.store), "map", slow)
     solution = branch_and_bound(problem, time_limit=2.0, progress=seen.append)
     assert solution.certificate.status is Status.FEASIBLE
     assert solution.certificate.lower_bound < solution.certificate.objective
@@ -192,7 +191,7 @@ def test_limits_are_obeyed(monkeypatch):
 def test_files_that_are_lost_leave_the_best_score(monkeypatch):
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
     problem = hard_problem(0)
-    held = on_disk(all_rows(problem.loss.data), 500)
+    held = on_disk(problem.loss.data.rows, 500)
     lost = problem.restated(TrainingData.from_rows(held))
     with pytest.raises(
         BlockFileError, match=r"000001\.rows is missing.*best score so far"
@@ -230,7 +229,7 @@ def test_packed_items_go_into_a_file_where_memory_is_short(monkeypatch):
     data = random_data(1, kind="zero_one", n=900)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(
-        LogisticLoss(TrainingData.from_rows(in_parts(all_rows(data), 3)), coefficients),
+        LogisticLoss(TrainingData.from_rows(in_parts(data.rows, 3)), coefficients),
         coefficients,
     )
     prepare(problem, 1e9)
@@ -242,10 +241,10 @@ def test_rows_of_nodes_have_the_weights_of_all(weighted):
     """Of every set of features, none included: weights are no numbers of rows."""
     data = random_data(1, kind="zero_one", weighted=weighted, d=4)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
-    held = TrainingData.from_rows(in_parts(all_rows(data), 3))
+    held = TrainingData.from_rows(in_parts(data.rows, 3))
     problem = RiskScoreProblem(LogisticLoss(held, coefficients), coefficients)
-    prepare(problem, 1e9)
-    rows = parts.RowsOfParts(problem.loss, 20, lambda: False)
+    held = prepare(problem, 1e9)._replace(whole=None)
+    rows = held.of_nodes(problem, BranchAndBoundSettings(sample_rows=20), lambda: False)
     shares = np.array(data.class_weights) / data.total_weight
     for live in itertools.product([False, True], repeat=4):
         box = np.zeros((2, 5))
@@ -266,7 +265,7 @@ def test_settings_without_tables(monkeypatch):
     data = random_data(1, kind="zero_one", n=900)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(
-        LogisticLoss(TrainingData.from_rows(in_parts(all_rows(data), 3)), coefficients),
+        LogisticLoss(TrainingData.from_rows(in_parts(data.rows, 3)), coefficients),
         coefficients,
         max_size=3,
     )
@@ -282,7 +281,7 @@ def test_scales_whose_inverse_has_another_inverse(scale, monkeypatch):
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
     rng = np.random.default_rng(0)
     data = TrainingData(rng.integers(0, 2, (50, 3)), rng.random(50) < 0.5)
-    held = TrainingData.from_rows(in_parts(all_rows(data), 2))
+    held = TrainingData.from_rows(in_parts(data.rows, 2))
     certificates = []
     for rows in (data, held):
         coefficients = CoefficientSet(rows.feature_names, -2, 2)
@@ -300,7 +299,7 @@ def test_a_sample_of_rows_without_weight(monkeypatch):
     y, weights = rng.random(400) < 0.5, np.zeros(400)
     weights[:40] = 1.5
     data = TrainingData(rng.integers(0, 2, (400, 3)), y, weights)
-    held = TrainingData.from_rows(in_parts(all_rows(data), 5))
+    held = TrainingData.from_rows(in_parts(data.rows, 5))
     objectives = []
     for rows in (data, held):
         coefficients = CoefficientSet(rows.feature_names, -2, 2)

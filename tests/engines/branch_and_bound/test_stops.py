@@ -75,13 +75,12 @@ def check(problem, solution, optimum):
 
 
 def use_kernels(monkeypatch, kernels):
-    for module in (search, workspace):
-        monkeypatch.setattr(module, "kernels", kernels)
+    monkeypatch.setattr(workspace, "kernels", kernels)
 
 
 @pytest.mark.parametrize("settings", [NEVER, ALWAYS], ids=["relaxations", "tables"])
 def test_stops_within_nodes(problem, optimum, monkeypatch, settings):
-    kernels = search.kernels
+    kernels = workspace.kernels
     counted = StopWithin(kernels, 0, 0)
     use_kernels(monkeypatch, counted)
     branch_and_bound(problem, settings=settings)
@@ -93,7 +92,7 @@ def test_stops_within_nodes(problem, optimum, monkeypatch, settings):
 
 
 def test_stops_within_nodes_over_scales(free_items, optimum, monkeypatch):
-    kernels = search.kernels
+    kernels = workspace.kernels
     for call in (1, 2, 3):
         for looks in (1, 2, 5, 10, 40):
             use_kernels(monkeypatch, StopWithin(kernels, call, looks))
