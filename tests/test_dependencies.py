@@ -93,6 +93,7 @@ print(show_config("dict")["kernels"]["backend"])
     assert [one["status"] for one in certificates] == ["optimal"] * 3
 
 
+@pytest.mark.slow
 def test_the_command_line_without_solver_and_just_in_time_compiler(tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.integers(20, 90, (80, 3))

@@ -518,7 +518,14 @@ def examples(room: str) -> Iterator[doctest.DocTest]:
                 yield example
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if not room.endswith("__main__")])
+@pytest.mark.parametrize(
+    "room",
+    [
+        pytest.param(room, marks=pytest.mark.slow) if room == "riskslim.baselines" else room
+        for room in ROOMS
+        if not room.endswith("__main__")
+    ],
+)
 def test_examples_run(room):
     failures = []
     for example in examples(room):

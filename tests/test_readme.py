@@ -39,6 +39,7 @@ def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     assert namespace["classifier"].certificate_.is_optimal
 
 
+@pytest.mark.slow
 def test_a_raw_table_becomes_a_report_in_ten_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     example, *_ = blocks(README, "python")
@@ -124,6 +125,7 @@ def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
     assert "`bound_tolerance`, 1e-9 in units of the loss" in text
 
 
+@pytest.mark.slow
 def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
@@ -248,6 +250,7 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
         assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_gallery_shows_what_its_lines_draw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plt.switch_backend("Agg")
@@ -294,6 +297,7 @@ def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, caps
     }
 
 
+@pytest.mark.slow
 def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypatch, capsys):
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
@@ -313,6 +317,7 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "report.md").read_text(encoding="utf-8")

@@ -212,7 +212,7 @@ def test_notes_are_paragraphs(note):
 # --- damaged and odd files ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv.gz"])
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("csv.gz", marks=pytest.mark.slow)])
 def test_damaged_files_are_named(folder, kind):
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=["a", "b", "died"])

@@ -392,7 +392,7 @@ def test_the_score_without_rates_is_returned_where_it_meets_them():
 
 
 @pytest.mark.usefixtures("no_trees")
-@pytest.mark.parametrize("most", [1, 4, 16])
+@pytest.mark.parametrize("most", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (4, 16))])
 def test_bounds_of_lists_that_end_early(monkeypatch, most):
     """Wherever a list ends, what is left has no score below its bound."""
 

@@ -82,6 +82,7 @@ def test_steps_see_training_rows_alone():
     assert not hasattr(steps[1], "items_")
 
 
+@pytest.mark.slow
 def test_arrays_without_names_in_parallel_as_in_series():
     rng = np.random.default_rng(0)
     X = np.where(rng.random((200, 3)) < 0.1, np.nan, rng.random((200, 3)) < 0.5)

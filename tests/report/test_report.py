@@ -175,7 +175,10 @@ def page_of(name: str) -> str:
     return PAGES[name]()
 
 
-@pytest.mark.parametrize("name", [*PAGES, "full"])
+@pytest.mark.parametrize(
+    "name",
+    [*(pytest.param(n, marks=pytest.mark.slow) if n == "real" else n for n in PAGES), "full"],
+)
 def test_page_is_valid_and_stands_alone(name, full):
     page = full[1] if name == "full" else page_of(name)
     root = parsed(page)
