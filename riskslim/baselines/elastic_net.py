@@ -70,7 +70,7 @@ class Design(NamedTuple):
         values = np.empty((rows.n_rows, len(rows.integer_index) + len(rows.real_index)), order="F")
         values[:, rows.integer_index] = rows.integer_columns
         values[:, rows.real_index] = as_columns(rows.real_panels, rows.n_rows)
-        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        weights = rows.each_weight
         targets = (rows.labels > 0).astype(np.float64)
         return cls(values, targets, weights / weights.sum(), rows.n_samples)
 

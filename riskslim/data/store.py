@@ -305,6 +305,71 @@ class KernelRows(RowStore):
         """Rows that count: those of positive weight, all of them without weights."""
         return slice(None) if self.weights.all() else np.flatnonzero(self.weights)
 
+    @property
+    def each_weight(self) -> _Array:
+        """Weight of each row, 1 where rows have none."""
+        return self.weights if len(self.weights) else np.ones(self.n_rows)
+
+    def weights_by_class(self, total: float = 1.0) -> tuple[_Array, _Array]:
+        """Weights of rows of the positive class and of the negative one, 0 for all others.
+
+        Parameters
+        ----------
+        total : float, default 1.0
+            What they are divided by.
+
+        Returns
+        -------
+        positive, negative : ndarray of float64, shape (m,)
+        """
+        weights = (self.weights if len(self.weights) else 1.0) / total
+        is_positive = self.labels > 0
+        return np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
+
+    @property
+    def slots(self) -> NDArray[np.int64]:
+        """Place of each feature for the kernels: k in integer column k, -1 - k in real column k."""
+        slots = np.empty(self.n_features, np.int64)
+        slots[self.integer_index] = np.arange(len(self.integer_index))
+        slots[self.real_index] = -1 - np.arange(len(self.real_index))
+        return slots
+
+    def integer_scored(
+        self, point: NDArray[np.generic]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int32], int]:
+        """Name what integer scores of a point are made of, real columns left out.
+
+        Parameters
+        ----------
+        point : ndarray of whole numbers, shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        integer_columns, coef, intercept
+            As the kernels take them.
+        """
+        coef = point[1 + self.integer_index].astype(np.int32)
+        return self.integer_columns, coef, int(point[0])
+
+    def real_scored(self, point: _Array) -> tuple[NDArray[np.int8], _Array, _Array, _Array, float]:
+        """Name what scores of a point are made of.
+
+        Parameters
+        ----------
+        point : ndarray of float64, shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        integer_columns, integer_coef, real_panels, real_coef, intercept
+            As the kernels take them.
+        """
+        return (
+            self.integer_columns, point[1 + self.integer_index], self.real_panels,
+            point[1 + self.real_index], float(point[0]),
+        )  # fmt: skip
+
     def map(
         self,
         function: Callable[..., _Result],

@@ -502,7 +502,7 @@ class TrainingData(FromBatches):
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
         rows = self.rows.block_for("weights of classes")
-        own = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        own = rows.each_weight
         factors = class_factors(class_weight, self.classes, rows.class_sums)
         weights = own * np.where(rows.labels > 0, factors[1], factors[0])
         other = self._reweighted(rows, weights_of_rows(weights, rows.labels, self.classes))

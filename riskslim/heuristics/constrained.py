@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import real
 from riskslim.data.panels import read_column
-from riskslim.loss.form import column_slots
 from riskslim.loss.sharing import real_scores
 
 if TYPE_CHECKING:
@@ -578,7 +577,7 @@ class _PointScores:
 
     def _column(self, feature: int) -> NDArray[np.float64] | NDArray[np.int8]:
         rows = self.loss.rows
-        slot = column_slots(rows)[feature]
+        slot = rows.slots[feature]
         if slot >= 0:
             return rows.integer_columns[:, slot]
         return read_column(rows.real_panels, int(-1 - slot), 0, rows.n_rows)

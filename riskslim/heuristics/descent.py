@@ -21,7 +21,7 @@ from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
 from riskslim.data.threads import watched
 from riskslim.heuristics.constrained import Move, descend, round_sequentially
-from riskslim.loss.form import choose_form, column_slots, tables_by_score
+from riskslim.loss.form import choose_form, tables_by_score
 from riskslim.loss.ranges import score_range
 from riskslim.loss.sharing import real_scores, take_over_work
 from riskslim.problem.problem import RiskScoreProblem
@@ -753,7 +753,7 @@ def _rows(problem: RiskScoreProblem) -> _RowArguments:
     return _RowArguments(
         rows.integer_columns,
         rows.real_panels,
-        column_slots(rows),
+        rows.slots,
         rows.labels,
         rows.weights,
         rows.total_weight,

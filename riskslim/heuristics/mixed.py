@@ -61,7 +61,7 @@ def predicted_gains(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> NDA
     loss, rows = problem.loss, problem.loss.rows
     scores = real_scores(loss, vector.astype(np.float64))
     risk = 0.5 * (1.0 + np.tanh(0.5 * scores))
-    weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    weights = rows.each_weight
     weights = weights / rows.total_weight
     curvature = weights * risk * (1.0 - risk) / loss.scale**2
     slope = weights * (risk - (rows.labels > 0)) / loss.scale

@@ -243,7 +243,7 @@ class BlockEvaluator(Evaluator):
             if counts is not None:
                 return shares_of_counts(counts, rows.total_weight, span.low)
         scores = functions.scores(rows, point, is_whole=False, n_threads=self.n_threads)
-        return np.asarray(scores, np.float64), *functions.shares_by_class(rows, rows.total_weight)
+        return np.asarray(scores, np.float64), *rows.weights_by_class(rows.total_weight)
 
     def reference_sum(self, point: _Array) -> float:
         """Sum of the losses of all rows; see :meth:`Evaluator.reference_sum`."""

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import integer
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
     "MAX_TABLE_ENTRIES",
     "Form",
     "choose_form",
-    "column_slots",
     "losses_of_classes",
     "tables_by_score",
 ]
@@ -83,14 +81,6 @@ def choose_form(
         f"{weighted}histogram of integer scores",
         f"all usable features are integers and scores lie in {low:.0f}..{high:.0f}",
     )
-
-
-def column_slots(rows: KernelRows) -> NDArray[np.int64]:
-    """Say where the kernels find each feature: k in integer column k, -1 - k in real column k."""
-    slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
-    slot[rows.integer_index] = np.arange(len(rows.integer_index))
-    slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
-    return slot
 
 
 def tables_by_score(

@@ -12,9 +12,8 @@ from riskslim._kernels import integer
 from riskslim.data.packed import ReadColumns
 from riskslim.data.store import KernelRows, RowStore
 from riskslim.data.training_data import TrainingData
-from riskslim.loss.arguments import integer_scores_of
 from riskslim.loss.form import losses_of_classes
-from riskslim.rows.functions import MAX_POSITIONS, count_scores
+from riskslim.rows.functions import MAX_POSITIONS, count_scores, put_gradient, slope_sum
 
 __all__ = [
     "MAX_POSITIONS",
@@ -141,7 +140,7 @@ class LookupTable:
         tables = self._part(span)
         if len(rows.weights) and not len(rows.numbers):
             total, error = np.zeros((2, 2, width))
-            scored = (*integer_scores_of(rows, vector), rows.labels)
+            scored = (*rows.integer_scored(vector), rows.labels)
             integer.weighted_histogram(*scored, rows.weights, low, total, error, n_threads)
             return Sums(*integer.weighted_histogram_loss(total, error, *tables))
         counts = np.zeros((1, 2, width), dtype=np.int64)
@@ -195,17 +194,18 @@ class LookupTable:
         by_column, rows = np.zeros(vector.size), self._rows
         if self._fixed_point is not None:
             slopes = self._cut(self._fixed_point, span)
-            sums = self._fixed_point_sums(slopes, vector, span, by_column[1:], n_threads)
+            counts, digits = slope_sum(rows, vector, span.low, slopes, n_threads)
+            sums = Sums(*integer.histogram_loss(counts, *self._part(span)))
             # The digits of a slope stop at 2^-47: exact to 1e-12 unless slopes are tiny.
             if sums.negative - sums.positive > SMALLEST_MEAN_SLOPE * rows.n_samples:
+                put_gradient(digits, by_column[1:])
                 by_column[0] = sums.negative + sums.positive
                 return sums.loss, by_column
-            by_column[:] = 0.0
         else:
             sums = self._sums(rows, vector, span, n_threads)
         error = np.zeros(vector.size)
         integer.gradient(
-            *integer_scores_of(rows, vector),
+            *rows.integer_scored(vector),
             rows.real_panels,
             rows.labels,
             rows.weights,
@@ -218,30 +218,6 @@ class LookupTable:
         by_column += error
         by_column[0] = sums.negative + sums.positive
         return sums.loss, by_column
-
-    def _fixed_point_sums(
-        self,
-        slopes: NDArray[np.uint64],
-        vector: NDArray[np.float64],
-        span: Span,
-        out: NDArray[np.float64],
-        n_threads: int,
-    ) -> Sums:
-        rows, low = self._rows, span.low
-        scored = (*integer_scores_of(rows, vector), rows.labels)
-        if len(rows.numbers):
-            counts = np.zeros((1, 2, span.width), dtype=np.int64)
-            digits = np.zeros((rows.integer_columns.shape[1], 4), dtype=np.int64)
-            integer.count_numbers_and_slopes(
-                *scored, rows.numbers, low, slopes, counts, digits, n_threads
-            )
-            integer.products_gradient(digits, out)
-        else:
-            counts = np.zeros((integer.n_copies(), 2, span.width), dtype=np.int64)
-            digits = np.zeros((rows.integer_columns.shape[1], 3), dtype=np.int64)
-            integer.count_scores_and_slopes(*scored, low, slopes, counts, digits, n_threads)
-            integer.digits_gradient(digits, out)
-        return Sums(*integer.histogram_loss(counts, *self._part(span)))
 
     def counts_by_class(
         self, vector: NDArray[np.float64], span: Span, n_threads: int
@@ -257,9 +233,7 @@ class LookupTable:
         if len(rows.weights) or 2 * span.width >= MAX_POSITIONS:
             return None
         counts = np.zeros((integer.n_copies(), 2, span.width), dtype=np.int64)
-        integer.count_scores(
-            *integer_scores_of(rows, vector), rows.labels, span.low, counts, n_threads
-        )
+        integer.count_scores(*rows.integer_scored(vector), rows.labels, span.low, counts, n_threads)
         return np.asarray(counts.sum(axis=0))
 
     def loss_of_scores(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import integer, real
+from riskslim._kernels import real
 from riskslim._kernels import supports as cells
 from riskslim.loss.evaluators import Evaluator, shares_of_counts
 from riskslim.loss.lookup_table import MAX_POSITIONS, SMALLEST_MEAN_SLOPE, LookupTable, Span
@@ -132,10 +132,7 @@ class PartsEvaluator(Evaluator):
                     continue
                 values[k] = sums.loss
                 gradients[k, 0] = sums.negative + sums.positive
-                if rows.weighting == "numbers":
-                    integer.products_gradient(of_columns, gradients[k, 1:])
-                else:
-                    integer.digits_gradient(of_columns, gradients[k, 1:])
+                functions.put_gradient(of_columns, gradients[k, 1:])
         values /= rows.total_weight
         gradients /= rows.total_weight
         gradients /= self.scale

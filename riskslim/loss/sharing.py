@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import real
-from riskslim.loss.arguments import real_scores_of
 from riskslim.loss.logistic import LogisticLoss
+from riskslim.rows import functions
 
 __all__ = ["real_scores", "take_over_work"]
 
@@ -38,7 +37,5 @@ def real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.f
     -------
     ndarray of float64, shape (number of rows,)
     """
-    rows = loss.rows
-    out = np.empty(rows.n_rows)
-    real.scores(*real_scores_of(rows, vector / loss.scale), out, loss.n_threads)
-    return out
+    found = functions.scores(loss.rows, vector / loss.scale, False, loss.n_threads)
+    return np.asarray(found, np.float64)

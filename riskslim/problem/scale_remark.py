@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.panels import read_column
 from riskslim.data.store import KernelRows
 from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits, least_over
 
@@ -276,8 +275,8 @@ def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
         return None
     rows = data.block
     values = np.stack([rows.values_of(j) for j in features.tolist()], axis=1).astype(np.float64)
-    weights, positive = _weights(rows), rows.labels > 0
-    return _Cells(values, np.where(positive, 0.0, weights), np.where(positive, weights, 0.0))
+    positive, negative = rows.weights_by_class()
+    return _Cells(values, negative, positive)
 
 
 def count_cells(
@@ -300,27 +299,10 @@ def count_cells(
     ndarray of float64, shape (2, number of cells)
         Of rows without and with the outcome.
     """
-    columns = []
-    for j, least in zip(features, low, strict=True):
-        k = int(np.searchsorted(part.integer_index, j))
-        if k < len(part.integer_index) and part.integer_index[k] == j:
-            column = part.integer_columns[:, k].astype(np.intp)
-        else:  # whole numbers that this part keeps as reals
-            k = int(np.searchsorted(part.real_index, j))
-            column = read_column(part.real_panels, k, 0, part.n_rows).astype(np.intp)
-        columns.append(column - least)
+    columns = [
+        part.values_of(j).astype(np.intp) - least for j, least in zip(features, low, strict=True)
+    ]
     cells = np.ravel_multi_index(tuple(columns), shape)
-    weights, positive = _weights(part), part.labels > 0
+    positive, negative = part.weights_by_class()
     n_cells = int(np.prod(shape))
-    return np.stack(
-        [
-            np.bincount(cells, np.where(own, weights, 0.0), minlength=n_cells)
-            for own in (~positive, positive)
-        ]
-    )
-
-
-def _weights(part: KernelRows) -> NDArray[np.float64]:
-    if len(part.weights):
-        return part.weights
-    return part.numbers.astype(np.float64) if len(part.numbers) else np.ones(part.n_rows)
+    return np.stack([np.bincount(cells, own, minlength=n_cells) for own in (negative, positive)])

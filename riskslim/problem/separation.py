@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import MAX_LISTED
-from riskslim.data.panels import read_column
 from riskslim.data.store import KernelRows
 
 if TYPE_CHECKING:
@@ -71,23 +70,11 @@ def column_facts(part: KernelRows, features: tuple[int, ...]) -> list[ColumnFact
     -------
     list of ColumnFacts
     """
-    chosen: NDArray[np.intp] | slice = slice(None)
-    if len(part.weights) and not part.weights.all():
-        chosen = np.flatnonzero(part.weights)
+    chosen = part.counted
     positive = part.labels[chosen] > 0
     sides = np.flatnonzero(~positive), np.flatnonzero(positive)
     numbers = part.numbers[chosen] if len(part.numbers) else np.ones(len(positive), np.uint16)
-    found = []
-    for j in features:
-        values: NDArray[np.generic]
-        k = int(np.searchsorted(part.integer_index, j))
-        if k < len(part.integer_index) and part.integer_index[k] == j:
-            values = part.integer_columns[chosen, k]
-        else:
-            k = int(np.searchsorted(part.real_index, j))
-            values = read_column(part.real_panels, k, 0, part.n_rows)[chosen]
-        found.append(_facts_of(values, sides, numbers))
-    return found
+    return [_facts_of(part.values_of(j)[chosen], sides, numbers) for j in features]
 
 
 def _facts_of(

@@ -31,20 +31,19 @@ __all__ = [
     "gradient_sums",
     "hessian_sums",
     "histograms",
-    "integer_arguments",
     "joint_counts",
     "linearisations",
     "loss_sum",
     "loss_sums",
     "merged_part",
     "put_by_feature",
-    "real_arguments",
+    "put_gradient",
     "reference_losses",
     "row_marks",
     "scale_derivatives",
     "scores",
-    "shares_by_class",
     "slope_derivatives",
+    "slope_sum",
     "slope_sums",
     "summarised",
     "taken",
@@ -58,11 +57,9 @@ MAX_POSITIONS = 2**16
 _MARKED_ROWS = 2**16
 
 _Array = NDArray[np.float64]
-_IntegerArguments = tuple[NDArray[np.int8], NDArray[np.int32], int]
 _NodeArguments = tuple[
     NDArray[np.int8], _Array, NDArray[np.int64], _Array, _Array, NDArray[np.int8]
 ]
-_RealArguments = tuple[NDArray[np.int8], _Array, _Array, _Array, float]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,20 +123,6 @@ def summarised(
     )  # fmt: skip
 
 
-def integer_arguments(part: KernelRows, point: NDArray[np.generic]) -> _IntegerArguments:
-    """Name what integer scores of a point are made of, real columns left out."""
-    coef = point[1 + part.integer_index].astype(np.int32)
-    return part.integer_columns, coef, int(point[0])
-
-
-def real_arguments(part: KernelRows, point: _Array) -> _RealArguments:
-    """Name what scores of a point are made of."""
-    return (
-        part.integer_columns, point[1 + part.integer_index], part.real_panels,
-        point[1 + part.real_index], float(point[0]),
-    )  # fmt: skip
-
-
 def count_scores(
     part: KernelRows, point: NDArray[np.generic], low: int, width: int, n_threads: int = 1
 ) -> NDArray[np.int64]:
@@ -159,7 +142,7 @@ def count_scores(
     ndarray of int64, shape (copies, 2, width)
         To be added up over the copies.
     """
-    scored = (*integer_arguments(part, point), part.labels)
+    scored = (*part.integer_scored(point), part.labels)
     counts = np.zeros((1, 2, width), np.int64)
     if len(part.numbers) and 2 * width <= MAX_POSITIONS:
         integer.count_numbers(*scored, part.numbers, low, counts, n_threads)
@@ -199,7 +182,7 @@ def histograms(
         return found
     sums = np.zeros((2, len(points), 2, width))
     for k, point in enumerate(points):
-        scored = (*integer_arguments(part, point), part.labels, part.weights)
+        scored = (*part.integer_scored(point), part.labels, part.weights)
         integer.weighted_histogram(*scored, low, sums[0, k], sums[1, k], 1)
     return sums
 
@@ -237,18 +220,64 @@ def slope_sums(
     counted = len(part.numbers) > 0
     fixed_point = _fixed_point(low, width, scale, counted)
     counts = np.empty((len(points), 2, width), np.int64)
-    digits = np.zeros((len(points), len(part.integer_index), 4 if counted else 3), np.int64)
+    digits = np.empty((len(points), len(part.integer_index), 4 if counted else 3), np.int64)
     for k, point in enumerate(points):
-        scored = (*integer_arguments(part, point), part.labels)
-        copies = np.zeros((1 if counted else integer.n_copies(), 2, width), np.int64)
-        if counted:
-            integer.count_numbers_and_slopes(
-                *scored, part.numbers, low, fixed_point, copies, digits[k], 1
-            )
-        else:
-            integer.count_scores_and_slopes(*scored, low, fixed_point, copies, digits[k], 1)
+        copies, digits[k] = slope_sum(part, point, low, fixed_point)
         counts[k] = copies.sum(axis=0)
     return counts, digits
+
+
+def slope_sum(
+    part: KernelRows,
+    point: NDArray[np.generic],
+    low: int,
+    slopes: NDArray[np.uint64],
+    n_threads: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count scores, and add up slopes times integer features in digits.
+
+    Parameters
+    ----------
+    part : KernelRows
+        As in :func:`slope_sums`.
+    point : ndarray of whole numbers, shape (d + 1,)
+    low : int
+    slopes : ndarray of uint64, shape (2, width)
+        Of the scores from ``low`` on, in fixed point.
+    n_threads : int, default 1
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (copies, 2, width)
+        To be added up over the copies.
+    digits : ndarray of int64, shape (d_int, 3 or 4)
+    """
+    counted, width = len(part.numbers) > 0, slopes.shape[1]
+    scored = (*part.integer_scored(point), part.labels)
+    counts = np.zeros((1 if counted else integer.n_copies(), 2, width), np.int64)
+    digits = np.zeros((len(part.integer_index), 4 if counted else 3), np.int64)
+    if counted:
+        integer.count_numbers_and_slopes(
+            *scored, part.numbers, low, slopes, counts, digits, n_threads
+        )
+    else:
+        integer.count_scores_and_slopes(*scored, low, slopes, counts, digits, n_threads)
+    return counts, digits
+
+
+def put_gradient(digits: NDArray[np.int64], out: _Array) -> None:
+    """Make numbers of sums of slopes times features in digits.
+
+    Parameters
+    ----------
+    digits : ndarray of int64, shape (d_int, 3 or 4)
+        Four of rows that are numbers of others.
+    out : ndarray of float64, shape (d_int or more,)
+    """
+    if digits.shape[1] == 4:
+        integer.products_gradient(digits, out)
+    else:
+        integer.digits_gradient(digits, out)
 
 
 def loss_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
@@ -281,7 +310,7 @@ def loss_sum(part: KernelRows, point: _Array, scale: float, n_threads: int = 1) 
     -------
     float
     """
-    scored = (*real_arguments(part, point / scale), part.labels, part.weights)
+    scored = (*part.real_scored(point / scale), part.labels, part.weights)
     total: float = real.loss(*scored, n_threads)
     return total
 
@@ -328,7 +357,7 @@ def gradient_sum(
     float
         The sum of the losses.
     """
-    scored = (*real_arguments(part, point / scale), part.labels, part.weights)
+    scored = (*part.real_scored(point / scale), part.labels, part.weights)
     total: float = real.loss_and_gradient(*scored, out[0], out[1], n_threads)
     return total
 
@@ -371,12 +400,9 @@ def hessian_sums(
     -------
     ndarray of float64, shape (m + 1, m + 1)
     """
-    slot = np.empty(len(part.integer_index) + len(part.real_index), np.int64)
-    slot[part.integer_index] = np.arange(len(part.integer_index))
-    slot[part.real_index] = -1 - np.arange(len(part.real_index))
     out = np.empty((len(features) + 1, len(features) + 1))
-    scored = (*real_arguments(part, vector / scale), part.weights)
-    real.hessian(*scored, slot[features], out, n_threads)
+    scored = (*part.real_scored(vector / scale), part.weights)
+    real.hessian(*scored, part.slots[features], out, n_threads)
     return out
 
 
@@ -427,8 +453,7 @@ def linearisations(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) 
 
 def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArguments:
     """Name a part's rows as the nodes of the search read them; of real columns those wanted."""
-    slot = np.zeros(len(part.integer_index) + len(part.real_index), np.int64)
-    slot[part.integer_index] = np.arange(len(part.integer_index))
+    slot = np.where(part.slots >= 0, part.slots, 0)
     chosen = np.flatnonzero(wanted[1 + part.real_index])
     slot[part.real_index[chosen]] = -1 - np.arange(len(chosen))
     reals = np.empty((part.n_rows, len(chosen)), order="F")
@@ -442,9 +467,7 @@ def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArgumen
     if not len(part.weights):
         ones = np.ones(part.n_rows)
         return integers, reals, slot, ones, ones, part.labels
-    positive = np.where(part.labels > 0, part.weights, 0.0)
-    negative = np.where(part.labels < 0, part.weights, 0.0)
-    return integers, reals, slot, positive, negative, np.empty(0, np.int8)
+    return integers, reals, slot, *part.weights_by_class(), np.empty(0, np.int8)
 
 
 def scores(
@@ -472,10 +495,10 @@ def scores(
     """
     if is_whole:
         whole = np.empty(part.n_rows, np.int32)
-        integer.scores(*integer_arguments(part, vector), whole, n_threads)
+        integer.scores(*part.integer_scored(vector), whole, n_threads)
         return whole
     out = np.empty(part.n_rows)
-    real.scores(*real_arguments(part, vector), out, n_threads)
+    real.scores(*part.real_scored(vector), out, n_threads)
     return out
 
 
@@ -497,30 +520,11 @@ def scale_derivatives(
     tuple of three float
     """
     out = scores(part, vector, is_whole=False)
-    positive, negative = shares_by_class(part, total_weight)
+    positive, negative = part.weights_by_class(total_weight)
     found: tuple[float, float, float] = real.scale_derivatives(
         np.asarray(out, np.float64), positive, negative, t
     )
     return found
-
-
-def shares_by_class(part: KernelRows, total_weight: float) -> tuple[_Array, _Array]:
-    """Weights of the rows, if they are of the positive class, and if they are of the negative one.
-
-    Parameters
-    ----------
-    part : KernelRows
-    total_weight : float
-        Of all rows, that weights are divided by.
-
-    Returns
-    -------
-    positive, negative : ndarray of float64, shape (m,)
-    """
-    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
-    weights = weights / total_weight
-    is_positive = part.labels > 0
-    return np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
 
 
 def joint_counts(
@@ -549,7 +553,7 @@ def joint_counts(
         Of whole numbers, unless rows have weights.
     """
     scores = np.empty(part.n_rows, np.int32)
-    integer.scores(*integer_arguments(part, point), scores, 1)
+    integer.scores(*part.integer_scored(point), scores, 1)
     cell = scores.astype(np.int64) - low
     cell[part.labels > 0] += width
     weights = part.weights if len(part.weights) else None
@@ -710,13 +714,11 @@ def merged_part(part: KernelRows, features: NDArray[np.bool_], limit: int) -> Me
     MergedPart or None
         Columns in the order of the features. None: there are more distinct rows than the limit.
     """
-    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
     reals = as_columns(part.real_panels, part.n_rows)[:, features[part.real_index]]
     return MergedPart(
         np.asfortranarray(part.integer_columns[:, features[part.integer_index]]),
         np.asfortranarray(reals),
-        np.where(part.labels > 0, weights, 0.0),
-        np.where(part.labels < 0, weights, 0.0),
+        *part.weights_by_class(),
     ).merged(limit)
 
 

@@ -516,7 +516,7 @@ def _objective(entry: tuple[float, tuple[int, ...]]) -> float:
 def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArray[np.float64]:
     """Standard deviation of each feature over the rows that evaluations read; 1 after a stop."""
     rows = problem.loss.rows
-    weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    weights = rows.each_weight
     weights = weights / weights.sum()
     spread = np.ones(problem.n_features)
 

@@ -197,7 +197,7 @@ class TableItems:
         copied = None if shared is None else _of_bits(loss, shared, features)
         if copied is not None:
             return copied
-        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        weights = rows.each_weight
         index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
         is_exact = True
         for label in (0, 1):
@@ -218,7 +218,7 @@ class TableItems:
         def pack(i: int) -> None:
             if should_stop():
                 return
-            numbers, values[i] = _numbered(_column(loss, int(features[i])))
+            numbers, values[i] = _numbered(rows.values_of(int(features[i])))
             for bit in range((len(values[i]) - 1).bit_length()):
                 is_one = numbers if numbers.dtype == bool else (numbers >> bit & 1) > 0
                 of_items[i].append(_packed(is_one, index))
@@ -294,16 +294,6 @@ def _of_bits(
         np.zeros(len(bits), np.int64), unit, np.tile(np.arange(2.0), (len(planes), 1)),
         is_exact=True,
     )  # fmt: skip
-
-
-def _column(loss: LogisticLoss, feature: int) -> NDArray[np.generic]:
-    rows = loss.rows
-    slot = np.flatnonzero(rows.integer_index == feature)
-    if slot.size:
-        column: NDArray[np.generic] = rows.integer_columns[:, slot[0]]
-        return column
-    slot = np.flatnonzero(rows.real_index == feature)
-    return read_column(rows.real_panels, int(slot[0]), 0, rows.n_rows)
 
 
 def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -167,16 +167,11 @@ class NodeRows:
         NodeRows
         """
         rows = loss.rows
-        slot = np.zeros(len(features), np.int64)
-        slot[rows.integer_index] = np.arange(len(rows.integer_index))
-        slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
-        weights = (rows.weights if len(rows.weights) else 1.0) / rows.total_weight
         source = cls(
             rows.integer_columns,
             as_columns(rows.real_panels, rows.n_rows, should_stop),
-            slot,
-            np.where(rows.labels > 0, weights, 0.0),
-            np.where(rows.labels < 0, weights, 0.0),
+            rows.slots,
+            *rows.weights_by_class(rows.total_weight),
             np.ones(len(features), np.bool_),
         )
         found = None
