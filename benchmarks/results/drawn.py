@@ -192,6 +192,8 @@ def _agreeing(words: dict[str, Any]) -> dict[str, Any]:
     if one_scale and not isinstance(words["scale"], (int, float)):
         words["scale"] = ONE_SCALE[len(words["first"]) % 2]
     words |= {"place": place, "engine": solver or "branch_and_bound"}
+    if solver:  # whose threads divide a tree as they come
+        words["threads"] = 1
     return words | ({"list": NO_LIST} if solver or place == "path" else {})
 
 
