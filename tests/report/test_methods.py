@@ -22,13 +22,17 @@ from riskslim.report.methods import CITATION, tripod_table
 
 
 @pytest.fixture(scope="module")
-def fitted():
+def encoder():
+    return ItemEncoder(n_thresholds=5)
+
+
+@pytest.fixture(scope="module")
+def fitted(encoder):
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"age": rng.integers(20, 90, 400), "smoker": rng.integers(0, 2, 400)})
     risk = 1 / (1 + np.exp(3 - (table["age"] > 60) - table["smoker"]))
     died = rng.random(400) < risk
-    encoder = ItemEncoder(n_thresholds=5).fit(table)
-    items = encoder.transform(table)
+    items = encoder.fit_transform(table)
     model = RiskSLIMClassifier(max_size=2, scale=2.0).fit(items, died)
     return model, items, died
 
@@ -49,9 +53,9 @@ def test_what_a_fitted_score_states(fitted):
     assert "\n" not in text
 
 
-def test_conditions_and_their_variables(fitted):
+def test_conditions_and_their_variables(fitted, encoder):
     model, *_ = fitted
-    score = model.risk_score_
+    score = model.risk_score_.with_variables(encoder)
     variables = {item.variable for item in score.items.values() if item.variable}
     stated = re.search(r"\((\d+) conditions? on (\d+) variables? among those", score.methods_text())
     assert stated is not None
