@@ -559,7 +559,7 @@ def joint_counts(
     weights = part.weights if len(part.weights) else None
     found = []
     for j, (least, most) in zip(features, values, strict=True):
-        column = part.integer_columns[:, np.searchsorted(part.integer_index, j)]
+        column = part.values_of(j)
         n_values = most - least + 1
         position = cell * n_values + (column.astype(np.int64) - least)
         counts = np.bincount(position, weights, 2 * width * n_values).astype(np.float64)
@@ -598,7 +598,7 @@ def union_counts(
         for j, known in zip(block, of_block, strict=True):
             place = np.zeros(256, np.int64)  # of -128..127
             place[known.astype(np.int64) + 128] = np.arange(len(known))
-            column = part.integer_columns[:, np.searchsorted(part.integer_index, j)]
+            column = part.values_of(j)
             code *= len(known)
             code += place[column.astype(np.int16) + 128]
             size *= len(known)
@@ -826,11 +826,8 @@ def _marks_of_columns(
 ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Marks of the labels, at position 0, and of the values of each feature."""
     yield 0, np.where(part.labels[rows] > 0, factors[0], np.uint64(0))
-    for k, j in enumerate(part.integer_index.tolist()):
-        values = part.integer_columns[rows, k].astype(np.float64)
-        yield 1 + j, factors[1 + j] * _folded(values)
-    for k, j in enumerate(part.real_index.tolist()):
-        values = read_column(part.real_panels, k, rows.start, rows.stop)
+    for j in range(part.n_features):
+        values = part.values_of(j, rows.start, rows.stop).astype(np.float64)
         yield 1 + j, factors[1 + j] * _folded(values)
 
 
