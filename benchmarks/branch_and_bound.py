@@ -37,8 +37,8 @@ from riskslim import (
     CoefficientSet,
     LogisticLoss,
     RiskScoreProblem,
-    TrainingData,
     branch_and_bound,
+    read,
 )
 from riskslim.scale import ScaleLike
 from riskslim.solution import TraceRecord
@@ -126,7 +126,7 @@ def make_problem(folder: Path, instance: Instance, scale: ScaleLike = 1.0) -> Ri
     path = folder / f"{instance.data}_data.csv"
     with path.open(newline="") as file:
         outcome = next(csv.reader(file))[0]
-    data = TrainingData.from_file(path, outcome=outcome)
+    data = read(path, outcome)
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )

@@ -49,6 +49,7 @@ from riskslim import (
     false_positive_rate_at_most,
     lattice_cpa,
     model_size_path,
+    read,
     sequential_rounding,
 )
 from riskslim.exceptions import RiskSLIMError
@@ -134,15 +135,15 @@ def reading(data: Data) -> Iterator[Phase]:
     csv, parquet = data.folder / "rows.csv", data.folder / "rows.parquet"
     pd.DataFrame(part | {"y": data.y}).to_csv(csv, index=False, float_format="%.5g")
     pq.write_table(table, parquet, row_group_size=100_000)
-    yield Phase("reading CSV", lambda: TrainingData.from_file(csv, "y"))
-    yield Phase("reading Parquet", lambda: TrainingData.from_file(parquet, "y"))
+    yield Phase("reading CSV", lambda: read(csv, "y"))
+    yield Phase("reading Parquet", lambda: read(parquet, "y"))
     small = {"memory_limit": 30 * 2**20, "scratch": data.folder}
-    yield Phase("CSV in batches", lambda: TrainingData.from_csv(csv, "y", **small))
-    yield Phase("Parquet in batches", lambda: TrainingData.from_parquet(parquet, "y", **small))
+    yield Phase("CSV in batches", lambda: read(csv, "y", **small))
+    yield Phase("Parquet in batches", lambda: read(parquet, "y", **small))
     encoder = ItemEncoder()
     yield Phase(
         "Parquet in batches, items",
-        lambda: TrainingData.from_parquet(parquet, "y", items=encoder, scratch=data.folder),
+        lambda: read(parquet, "y", items=encoder, scratch=data.folder),
     )
     yield Phase("TrainingData, reals", lambda: TrainingData(data.reals, data.y))
     yield Phase("TrainingData, small integers", lambda: TrainingData(data.small, data.y))
@@ -230,11 +231,11 @@ def searches(data: Data) -> Iterator[Phase]:
         )
     path = data.folder / "parts.parquet"
     _write(path, data.reals, data.y)
-    elsewhere = TrainingData.from_parquet(path, "y", memory_limit=30 * 2**20, scratch=data.folder)
+    elsewhere = read(path, "y", memory_limit=30 * 2**20, scratch=data.folder)
     yield Phase("rows in files", native(_of(elsewhere)), every)
     path = data.folder / "items.parquet"
     _write(path, data.items(n, 40), data.y)
-    unions = TrainingData.from_parquet(path, "y", memory_limit=8 * 2**20, scratch=data.folder)
+    unions = read(path, "y", memory_limit=8 * 2**20, scratch=data.folder)
     yield Phase("rows in files, items", native(_of(unions)), every)
 
 

@@ -4,12 +4,12 @@
     python -m benchmarks.large run FOLDER --memory-limit 4e9 --max-size 5
 
 ``make`` writes Parquet files of a million rows each, with 30 columns of 0 and 1 and an outcome.
-``run`` reads them by ``TrainingData.from_parquet`` and finds the best score in a process of its
-own; ``--files 1`` takes the first file alone, and ``--in-memory`` reads that by
-``TrainingData.from_file``: both have the same certificate. Each run prints one JSON object: wall
+``run`` reads them by ``riskslim.read`` and finds the best score in a process of its
+own; ``--files 1`` takes the first file alone, and ``--in-memory`` holds its rows
+one by one: both have the same certificate. Each run prints one JSON object: wall
 and CPU seconds of both steps, the peak of the resident memory, and the certificate.
 
-``--dask`` reads them by ``TrainingData.from_dask`` on a cluster of two worker processes of this
+``--dask`` does so on a cluster of two worker processes of this
 machine; ``--kill reading`` or ``--kill searching`` kills one of them half-way, ``--kill both`` in
 both steps. ``--on-workers`` leaves the rows there, whatever room there is in this process. CPU
 seconds and memory are then those of this process, and of the workers beside.
@@ -45,6 +45,7 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
+    read,
 )
 
 N_ITEMS = 30
@@ -100,14 +101,12 @@ def run(
     clock = Clock()
     if options.in_memory:
         (path,) = paths
-        data = TrainingData.from_file(path, OUTCOME)
+        data = read(path, OUTCOME)
     elif workers is not None:
         data = workers.read(paths, options)
         found["workers"] = workers.figures()
     else:
-        data = TrainingData.from_parquet(
-            paths, OUTCOME, memory_limit=int(options.memory_limit), scratch=options.scratch
-        )
+        data = read(paths, OUTCOME, memory_limit=int(options.memory_limit), scratch=options.scratch)
     found |= {"data": repr(data), "read": clock.lap()}
     if not options.read_only:
         coefficients = CoefficientSet(data.feature_names, -5, 5)
@@ -158,7 +157,7 @@ class Workers:
         import dask.dataframe as dd
 
         frame = dd.read_parquet(paths, aggregate_files=False, split_row_groups=False)
-        return TrainingData.from_dask(
+        return read(
             frame.drop(columns=OUTCOME),
             frame[OUTCOME],
             memory_limit=1 if options.on_workers else int(options.memory_limit),

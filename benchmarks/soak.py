@@ -61,6 +61,7 @@ from riskslim import (
     cross_validate_risk_score,
     false_positive_rate_at_most,
     model_size_path,
+    read,
 )
 from riskslim.exceptions import RiskSLIMError
 
@@ -300,7 +301,7 @@ class Jobs:
         columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
         path = self.folder / "rows.parquet"
         pq.write_table(pa.table(columns), path, row_group_size=2000)
-        data = TrainingData.from_parquet(path, "y", memory_limit=2**20, scratch=self.folder)
+        data = read(path, "y", memory_limit=2**20, scratch=self.folder)
         coefficients = CoefficientSet(data.feature_names, -3, 3)
         problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
         path.unlink()

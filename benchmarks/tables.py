@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.instances import Table
-from riskslim import TrainingData
+from riskslim import TrainingData, read
 
 OUTCOME = "outcome"
 
@@ -76,7 +76,7 @@ def _parquet(table: Table, folder: Path) -> Source:
         frame = pd.read_parquet(path)
         return _checked(frame.drop(columns=OUTCOME).to_numpy(), frame[OUTCOME].to_numpy())
 
-    return Source(lambda: TrainingData.from_file(path, OUTCOME), plain, path.stat().st_size)
+    return Source(lambda: read(path, OUTCOME), plain, path.stat().st_size)
 
 
 def _from_array(X: NDArray[Any], y: NDArray[Any]) -> Source:

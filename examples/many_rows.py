@@ -27,8 +27,8 @@ from riskslim import (
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
-    TrainingData,
     branch_and_bound,
+    read,
 )
 
 n_rows = int(os.environ.get("RISKSLIM_EXAMPLE_ROWS", 200_000))
@@ -66,7 +66,7 @@ marks["simulate and write"] = time.process_time()
 # rows. No more than a batch of raw rows is in memory at a time.
 
 encoder = ItemEncoder(n_thresholds=8, categorical=["ward", "mobility"])
-data = TrainingData.from_parquet(folder, "died", items=encoder, memory_limit=2 * 10**9)
+data = read(folder, "died", items=encoder, memory_limit=2 * 10**9)
 marks["read"] = time.process_time()
 print(f"{data.n_samples:,} rows, of which {data.n_rows:,} are distinct")
 print(f"{data.n_features} items; {data.prevalence:.2%} died")

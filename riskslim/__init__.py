@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from riskslim._version import __version__ as __version__
-from riskslim.data.beyond_memory import Readers, hand_down
 
 # The one list of public names, each with the module that defines it.
 _HOMES = {
@@ -54,8 +53,10 @@ _HOMES = {
     "not_both": "constraints.linear",
     "points_in": "constraints.allowed_points",
     "rate_gap_at_most": "constraints.rates",
+    "read": "reader",
     "risk_at_least": "constraints.side_information",
     "risk_at_most": "constraints.side_information",
+    "sampled": "rows.excerpts",
     "sequential_rounding": "heuristics.descent",
     "show_config": "config",
     "standard_cpa": "engines.lattice_cpa.standard_cpa",
@@ -116,21 +117,13 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     )
     from riskslim.model_selection.size_path import model_size_path as model_size_path
     from riskslim.problem.problem import RiskScoreProblem as RiskScoreProblem
+    from riskslim.reader import read as read
     from riskslim.risk_score import RiskScore as RiskScore
+    from riskslim.rows.excerpts import sampled as sampled
     from riskslim.solution import Certificate as Certificate
     from riskslim.solution import Solution as Solution
     from riskslim.solution import SolutionPool as SolutionPool
     from riskslim.solution import Status as Status
-
-
-def _readers() -> Readers:
-    from riskslim.rows import collections, excerpts, reading
-
-    return Readers(reading, collections, excerpts)
-
-
-# Training data are read by what stands above them.
-hand_down(_readers)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from riskslim._wording import listing
 from riskslim.coefficients import (
     MAX_ABSOLUTE_COEFFICIENT,
     CoefficientSet,
@@ -58,10 +59,10 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
-from riskslim.items.rules import fit_items
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
 from riskslim.problem.starts import start_of
+from riskslim.reader import are_paths, read
 from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
 from riskslim.score.layout import checked_points_shown
@@ -319,19 +320,23 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.points = points
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | str | None = None
+    ) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
+        X : array-like or data frame of shape (n, d), path-like, or TrainingData
             Numbers without missing values: a NumPy array, nested lists, or a data frame of any
             library that narwhals understands. Values that are integers in -128..127 take one byte
             each, whatever their dtype. With ``items``, raw columns as the encoder takes them.
-        y : array-like of shape (n,)
-            Two distinct labels of any kind. The risk is that of ``positive_label``, by default the
-            last one in sorted order.
-        sample_weight : array-like of shape (n,), optional
+            Paths of CSV or Parquet files and of folders, and Dask collections, are read as
+            :func:`riskslim.read` does. Training data that it has read need nothing else.
+        y : array-like of shape (n,), or str
+            Two distinct labels of any kind; of files the name of their column. The risk is that of
+            ``positive_label``, by default the last one in sorted order.
+        sample_weight : array-like of shape (n,), or str, optional
             Non-negative weights of the rows. Whole numbers mean repeated rows.
 
         Returns
@@ -361,10 +366,11 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The sorted order of two texts decides whose risk it is.
         """
         limits = self._limits()
-        y = one_column(self, y)
-        data, self.encoder_ = training_data_of(self, X, y, sample_weight)
-        # Takes names and number of features.
-        validate_data(self, columns_of(X), skip_check_array=True)
+        if not isinstance(X, TrainingData):
+            y = one_column(self, y)
+        data = training_data_of(self, X, y, sample_weight)
+        self.encoder_ = data.encoder
+        self._note_columns(X, data)
         problem, arguments = self._stated(data, limits)
         if self.start is not None:
             arguments["start"] = start_of(self.start, problem)
@@ -378,7 +384,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.message)
-        self._keep(solution, problem, X)
+        self._keep(solution, problem)
         log.write("%s", certificate)
         for remark in self.remarks_:
             log.write("%s", remark)
@@ -631,17 +637,22 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shown = checked_points_shown(self.points)
         return score if shown == score.layout.points else score.with_layout(points=shown)
 
-    def _keep(self, solution: Solution, problem: RiskScoreProblem, X: Any) -> None:
+    def _note_columns(self, X: Any, data: TrainingData) -> None:
+        """Record names and number of the columns that predictions need."""
+        if not are_paths(X) and not isinstance(X, TrainingData):
+            validate_data(self, columns_of(X), skip_check_array=True)
+            return
+        names = data.feature_names if self.encoder_ is None else [*self.encoder_.variables_]
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+
+    def _keep(self, solution: Solution, problem: RiskScoreProblem) -> None:
         data = problem.loss.data
         self.solution_ = solution
         self.certificate_ = solution.certificate
         self.loss_ = solution.certificate.loss
-        # How far cut-offs can be moved is found out from raw rows in memory alone.
-        raw = None
-        if self.encoder_ is not None and not is_collection(X):
-            raw = self._raw(open_table(X))
         score = RiskScore.from_solution(
-            solution, data, problem=problem, encoder=self.encoder_, raw=raw
+            solution, data, problem=problem, encoder=data.encoder, raw=data.raw
         )
         self.risk_score_ = score = self.laid_out(score)
         self.remarks_ = tuple(dict.fromkeys((*score.fit_remarks, *score.remarks())))
@@ -688,8 +699,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def training_data_of(
     classifier: RiskSLIMClassifier, X: Any, y: Any, sample_weight: Any = None
-) -> tuple[TrainingData, ItemEncoder | None]:
-    """Pack the rows that a classifier is fitted to, with items if it makes some.
+) -> TrainingData:
+    """Read the rows that a classifier is fitted to, with items if it makes some.
 
     Parameters
     ----------
@@ -700,29 +711,33 @@ def training_data_of(
     Returns
     -------
     TrainingData
-    ItemEncoder or None
-        Fitted to X; None where X has the features.
+        Its ``encoder`` is fitted to X; None where X has the features.
 
     Raises
     ------
     TypeError, ValueError
         As in :meth:`RiskSLIMClassifier.fit`.
     """
-    X = with_columns(X)
+    if isinstance(X, TrainingData):
+        told = {
+            "y": y, "sample_weight": sample_weight, "items": classifier.items,
+            "positive_label": classifier.positive_label,
+        }  # fmt: skip
+        given = [name for name, value in told.items() if value is not None]
+        if given:
+            raise TypeError(
+                f"training data have what {listing(given)} would say: leave it out here, and give "
+                "it to riskslim.read"
+            )
+        return X
     encoder = None
     if classifier.items is not None:
         if not isinstance(classifier.items, ItemEncoder):
             raise TypeError(f"items must be an ItemEncoder or None, got {classifier.items!r}")
         encoder = clone(classifier.items)
-    if is_collection(X):
-        data = TrainingData.from_dask(
-            X, y, sample_weight, items=encoder, positive_label=classifier.positive_label
-        )
-        return data, encoder
-    if encoder is not None:
-        X = fit_items(encoder, X, sample_weight, y)
-    data = TrainingData(X, y, sample_weight, positive_label=classifier.positive_label)
-    return data, encoder
+    return read(
+        with_columns(X), y, sample_weight, items=encoder, positive_label=classifier.positive_label
+    )
 
 
 def stated_by(

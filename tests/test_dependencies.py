@@ -288,10 +288,10 @@ EXTRAS_OF_CODE = (
         (
             "pyarrow",
             "import pathlib\n"
-            "from riskslim import TrainingData\n"
+            "import riskslim\n"
             "path = pathlib.Path(__import__('tempfile').mkdtemp(), 'd.csv')\n"
             "path.write_text('a,y\\n0,1\\n1,0\\n')\n"
-            "TrainingData.from_file(path, 'y')",
+            "riskslim.read(path, 'y')",
             f'reading files needs pyarrow, which is not installed: `pip install ".[cli]"` {DOT}',
         ),
         (

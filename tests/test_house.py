@@ -22,7 +22,7 @@ FLOORS = (
     ("config", "data", "solution"),
     ("rows",),
     ("datasets", "items", "metrics", "simulation"),
-    ("coefficients", "score"),
+    ("coefficients", "reader", "score"),
     ("constraints", "exports", "loss", "plots"),
     ("problem",),
     ("heuristics", "report"),

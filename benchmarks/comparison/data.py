@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim import TrainingData
+from riskslim import read
 from riskslim.model_selection import read_folds, stratified_folds, write_folds
 
 # Names of the paper, and those of the files, NAME_data.csv.
@@ -141,6 +141,6 @@ def load(source: Source, name: str) -> Dataset:
 def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int8], tuple[str, ...]]:
     with path.open(newline="") as file:
         outcome = next(csv.reader(file))[0]
-    data = TrainingData.from_file(path, outcome=outcome)
+    data = read(path, outcome)
     columns: list[NDArray[Any]] = [data.column(j) for j in range(data.n_features)]
     return np.stack(columns, axis=1).astype(np.float64), data.labels, data.feature_names

@@ -21,7 +21,16 @@ from riskslim import (
     lattice_cpa,
 )
 
-__all__ = ["NO_LIMIT", "read", "reproduction", "scored", "solve", "standard_cpa", "stated"]
+__all__ = [
+    "NO_LIMIT",
+    "read",
+    "read_collection",
+    "reproduction",
+    "scored",
+    "solve",
+    "standard_cpa",
+    "stated",
+]
 
 # Seconds that no search takes: each ends by its proof, or by a number of nodes.
 NO_LIMIT = 1e6
@@ -123,8 +132,56 @@ def read(path: Path, outcome: str, *, weights: str | None = None, **options: Any
     -------
     TrainingData
     """
-    make = TrainingData.from_csv if path.suffix == ".csv" else TrainingData.from_parquet
-    return make(path, outcome, sample_weight=weights, **options)
+    if not hasattr(riskslim, "read"):
+        name = "from_csv" if path.suffix == ".csv" else "from_parquet"
+        old: TrainingData = getattr(TrainingData, name)(
+            path, outcome, sample_weight=weights, **options
+        )
+        return old
+    # By the door of several files: one that fits in memory would not be read batch by batch.
+    columns = importlib.import_module("riskslim.data.roles").Columns.of(
+        outcome, weights, options.pop("positive_label", None), options.pop("features", None),
+        options.pop("exclude", ()),
+    )  # fmt: skip
+    options["seed"] = options.pop("random_state", 0)
+    files = importlib.import_module("riskslim.rows.file_rows")
+    data: TrainingData = files.read_files(path, options.pop("csv_format", None), columns, **options)
+    return data
+
+
+def read_collection(X: Any, y: Any, sample_weight: Any = None, **options: Any) -> TrainingData:
+    """Read Dask collections.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+    **options
+        ``items``, ``memory_limit`` and so on.
+
+    Returns
+    -------
+    TrainingData
+    """
+    make = getattr(riskslim, "read", None) or TrainingData.from_dask  # type: ignore[attr-defined]
+    data: TrainingData = make(X, y, sample_weight, **options)
+    return data
+
+
+def sampled(data: TrainingData, n: int, random_state: int) -> TrainingData:
+    """Draw rows at random.
+
+    Parameters
+    ----------
+    data : TrainingData
+    n, random_state : int
+
+    Returns
+    -------
+    TrainingData
+    """
+    draw = getattr(riskslim, "sampled", None) or TrainingData.sampled  # type: ignore[attr-defined]
+    drawn: TrainingData = draw(data, n, random_state)
+    return drawn
 
 
 def reproduction(name: str) -> ModuleType:

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import riskslim
-from benchmarks.results.doors import NO_LIMIT, read, scored, solve, stated
+from benchmarks.results.doors import NO_LIMIT, read, read_collection, scored, solve, stated
 from benchmarks.results.folder import Record
 from benchmarks.results.people import KINDS, columns_of, people
 from benchmarks.results.writing import StopPath, write_path, write_search
@@ -237,7 +237,7 @@ def _from_dask(frame: pd.DataFrame) -> TrainingData:
     names = [name for name in frame if name not in ("died", "weight")]
     weights = parts["weight"] if "weight" in frame else None
     with dask.config.set(scheduler="synchronous"):
-        return TrainingData.from_dask(parts[names], parts["died"], weights, outcome_name="died")
+        return read_collection(parts[names], parts["died"], weights, outcome_name="died")
 
 
 # --- how it is solved -----------------------------------------------------------------------------

@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.instances import Case, make_table
-from benchmarks.results.doors import NO_LIMIT, read, scored, solve, stated
+from benchmarks.results.doors import (
+    NO_LIMIT,
+    read,
+    read_collection,
+    sampled,
+    scored,
+    solve,
+    stated,
+)
 from benchmarks.results.folder import Record
 from benchmarks.results.people import people
 from benchmarks.results.writing import write_search
@@ -109,8 +117,8 @@ def _raw_rows(record: Record, name: str, path: Path, limit: int, frame: pd.DataF
         data = read(path, "died", weights="weight", items=encoder, memory_limit=limit)
         score = _searched(record, name, data, max_size=3, encoder=encoder)
         record.write(f"{name}.items.json", [item.name for item in encoder.items_])
-        sampled = data.sampled(500, random_state=3)
-        record.write(f"{name}.sample.json", {"data": repr(sampled), "labels": sampled.labels})
+        drawn = sampled(data, 500, 3)
+        record.write(f"{name}.sample.json", {"data": repr(drawn), "labels": drawn.labels})
         assert score is not None
         record.write(f"{name}.risk.json", score.predict_proba(frame)[:, 1])
 
@@ -155,7 +163,7 @@ def _cluster(record: Record, name: str, parts: Any) -> None:
         Client(cluster),
     ):
         encoder = _encoder()
-        data = TrainingData.from_dask(
+        data = read_collection(
             parts[names], parts["died"], items=encoder, outcome_name="died", memory_limit=20_000
         )
         _searched(record, name, data, max_size=2, encoder=encoder)

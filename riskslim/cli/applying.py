@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim._wording import listing, near
 from riskslim.cli.arguments import bytes_of, checked_unknown_levels, csv_format_of
-from riskslim.cli.outputs import DATA_SUFFIXES
-from riskslim.cli.reading import bytes_in_memory
-from riskslim.data.batches import common_schema, find_files, in_schema
+from riskslim.data.batches import DATA_SUFFIXES, common_schema, find_files, in_schema
 from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
 from riskslim.items.item import source_variable
+from riskslim.reader import bytes_in_memory
 from riskslim.rows.reading import default_memory_limit
 
 if TYPE_CHECKING:
@@ -227,7 +226,7 @@ class Applied:
     def _check_memory(self, path: Path, so_far: int) -> None:
         """Refuse files that have no room in memory, before the next one is read."""
         limit = self.memory_limit or default_memory_limit()
-        needed = bytes_in_memory(path, items=False) + _COPIES * so_far
+        needed = bytes_in_memory(path, encoded=False) + _COPIES * so_far
         if needed > limit:
             raise ValueError(
                 f"{self.what} needs all rows in memory: with {path} they would take about "

@@ -34,7 +34,7 @@ from riskslim.cli.layout import Shown, shown_of
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
-from riskslim.cli.reading import RawColumns, Source
+from riskslim.cli.reading import Source
 from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
@@ -152,11 +152,10 @@ def fit(
             min_frequency=min_frequency, min_events=min_events, special=special,
             categorical=categorical, numeric=numeric, missing=missing,
         )  # fmt: skip
-        raw = None if encoder is None else RawColumns(encoder)
         source = Source(
             paths=data, outcome=outcome, positive=positive, weights=weights,
             class_weight=class_weight, features=features or [], exclude=exclude or [],
-            raw=raw, numeric=numeric or [], categorical=categorical or [],
+            encoder=encoder, numeric=numeric or [], categorical=categorical or [],
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
@@ -172,13 +171,13 @@ def fit(
             constraints=stated, scales=scales_of(scale, engine, stated),
         )  # fmt: skip
         search = _SearchOptions(engine, arguments, seed, quiet or verbose, source.memory_limit)
-        training_data = source.read(selection.folds_option)
+        training_data = source.read()
         shown.check(training_data.feature_names)
         problem = requirements.problem_on(training_data)
         _say_which_label(training_data, positive, quiet=quiet)
         search = search.with_engine_for(problem)
         search.find(selection, problem, _Results(
-            output=output, trace=trace, report_file=report_file, raw=raw, shown=shown, quiet=quiet
+            output=output, trace=trace, report_file=report_file, shown=shown, quiet=quiet
         ))  # fmt: skip
 
 
@@ -404,7 +403,6 @@ class _Results:
     output: Path | None = None
     trace: Path | None = None
     report_file: Path | None = None
-    raw: RawColumns | None = None
     shown: Shown = field(default_factory=Shown)
     quiet: bool = False
 
@@ -456,18 +454,17 @@ class _Results:
 
     def _score(self, problem: RiskScoreProblem, solution: Solution) -> tuple[RiskScore, bool]:
         """The score of a solution; without what takes passes over the rows where that is ended."""
-        made: dict[str, Any] = {"problem": problem}
-        if self.raw is not None:
-            made |= {"encoder": self.raw.encoder, "raw": self.raw.columns}
+        data = problem.loss.data
+        made: dict[str, Any] = {"problem": problem, "encoder": data.encoder, "raw": data.raw}
         try:
-            return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), True
+            return riskslim.RiskScore.from_solution(solution, data, **made), True
         except (KeyboardInterrupt, MemoryError) as error:
             made |= {"raw": None, "with_remarks": False}
             logger.warning(
                 "the score is without remarks on its fit and its cut-offs: %r ended it", error
             )
             complete = isinstance(error, MemoryError)
-            return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), complete
+            return riskslim.RiskScore.from_solution(solution, data, **made), complete
 
 
 def _text(around: Callable[[], tuple[str, str]], solution: Solution, score: RiskScore) -> str:
@@ -490,7 +487,7 @@ def _apart(data: TrainingData) -> TrainingData:
             "the report is on a sample of %s of the %s training rows",
             f"{_REPORTED_ROWS:,}", f"{data.n_samples:,}",
         )  # fmt: skip
-    return data.sampled(_REPORTED_ROWS)
+    return riskslim.sampled(data, _REPORTED_ROWS)
 
 
 def _described(solution: Solution, score: RiskScore) -> str:

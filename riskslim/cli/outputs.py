@@ -20,15 +20,15 @@ from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_OUTPUT
 from riskslim.cli.messages import explained
 from riskslim.cli.signals import held_signals
 from riskslim.cli.streams import emit, emit_data, print_failure
+from riskslim.data.batches import DATA_SUFFIXES
 from riskslim.exceptions import CertificateError
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["DATA_SUFFIXES", "Delivery", "check_outputs", "write_text", "writing"]
+__all__ = ["Delivery", "check_outputs", "write_text", "writing"]
 
 # Of files of rows.
-DATA_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 
 def check_outputs(

@@ -58,13 +58,6 @@ class Selection:
         """Say whether there is a cross-validation."""
         return self.cv is not None or self.folds is not None
 
-    @property
-    def folds_option(self) -> str | None:
-        """The option that divides the rows."""
-        if not self.has_folds:
-            return None
-        return "--cv" if self.folds is None else "--folds"
-
     def __bool__(self) -> bool:
         return self.path or self.has_folds
 

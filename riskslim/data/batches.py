@@ -10,9 +10,12 @@ import abc
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
 from riskslim.data.csv_format import CsvFormat
@@ -23,16 +26,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH_ROWS",
+    "DATA_SUFFIXES",
     "BatchFiles",
     "CsvFiles",
     "FileBatch",
     "ParquetFiles",
+    "Paths",
     "RetypedError",
     "check_names",
     "common_schema",
     "find_files",
     "in_schema",
 ]
+
+# Files and folders to read.
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+# Names of files of rows end in one of these.
+DATA_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 # Rows of a batch at most: a few megabytes of a few dozen columns.
 BATCH_ROWS = 2**17
@@ -61,21 +72,51 @@ class FileBatch:
     rows : pyarrow.RecordBatch
     n_bytes : int
         Bytes of the file that are read up to here, about.
+    chosen : ndarray of intp or None
+        Positions of the rows among those of the whole batch, where it is some of them.
     """
 
     path: Path
     first_row: int
     rows: pyarrow.RecordBatch
     n_bytes: int
+    chosen: NDArray[np.intp] | None = None
+
+    def only(self, chosen: NDArray[np.intp]) -> FileBatch:
+        """Some of the rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of intp
+            Positions in increasing order.
+
+        Returns
+        -------
+        FileBatch
+        """
+        rows = self.rows.take(import_pyarrow().array(chosen))
+        return replace(self, rows=rows, chosen=chosen)
+
+    def number(self, row: int) -> int:
+        """Number of a row in the file.
+
+        Parameters
+        ----------
+        row : int
+            Its position in the batch.
+
+        Returns
+        -------
+        int
+        """
+        return self.first_row + (row if self.chosen is None else int(self.chosen[row]))
 
 
 class RetypedError(Exception):
     """A column turned out to be of another type than the rows so far: they are to be read anew."""
 
 
-def find_files(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], suffixes: Sequence[str]
-) -> list[Path]:
+def find_files(paths: Paths, suffixes: Sequence[str]) -> list[Path]:
     """Find the files that are meant.
 
     Parameters

@@ -44,12 +44,12 @@ class CsvFormat:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from riskslim import CsvFormat, TrainingData
+    >>> from riskslim import CsvFormat, read
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "patients.csv")
     ...     _ = path.write_text("alter;mmHg;tot\n60;1,5;1\n41;0,5;0\n")
     ...     csv_format = CsvFormat(separator=";", decimal=",")
-    ...     data = TrainingData.from_file(path, "tot", csv_format=csv_format)
+    ...     data = read(path, "tot", csv_format=csv_format)
     >>> data.column(1)
     array([1.5, 0.5])
     """

@@ -62,27 +62,38 @@ class _Fault:
 
 
 class _Counts(NamedTuple):
-    """Rows that have each value, those of positive weight among them, and their weights."""
+    """Rows that have each value, those of positive weight among them, weights, and events."""
 
     rows: NDArray[np.int64]
     counted: NDArray[np.int64]
     weights: NDArray[np.float64]
+    events: NDArray[np.float64] | None = None  # weights of the rows with the outcome
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.int64]) -> _Counts:
         return cls(rows, rows, rows.astype(np.float64))
 
     @classmethod
-    def of(cls, codes: Column, n: int, weights: NDArray[np.float64] | None) -> _Counts:
+    def of(
+        cls,
+        codes: Column,
+        n: int,
+        weights: NDArray[np.float64] | None,
+        events: NDArray[np.float64] | None,
+    ) -> _Counts:
         """Count codes 0 .. n - 1."""
-        rows = np.bincount(codes, minlength=n)
-        if weights is None:
-            return cls.of_rows(rows)
-        counted = np.bincount(codes[weights > 0], minlength=n)
-        return cls(rows, counted, np.asarray(np.bincount(codes, weights, minlength=n), np.float64))
+        counts = cls.of_rows(np.bincount(codes, minlength=n))
+        if weights is not None:
+            counted = np.bincount(codes[weights > 0], minlength=n)
+            sums = np.asarray(np.bincount(codes, weights, minlength=n), np.float64)
+            counts = counts._replace(counted=counted, weights=sums)
+        if events is None:
+            return counts
+        return counts._replace(events=np.asarray(np.bincount(codes, events, n), np.float64))
 
     def at(self, chosen: NDArray[np.intp]) -> _Counts:
-        return _Counts(self.rows[chosen], self.counted[chosen], self.weights[chosen])
+        events = None if self.events is None else self.events[chosen]
+        return _Counts(self.rows[chosen], self.counted[chosen], self.weights[chosen], events)
 
 
 class ColumnSummary:
@@ -146,7 +157,7 @@ class ColumnSummary:
         self.faults = {kind: _Fault() for kind in ("missing", "infinite", "inexact")}
         self._values: Any = None  # distinct values, an Arrow array
         self._all = self._counted = self._first = np.empty(0, np.int64)
-        self._weights = np.empty(0)
+        self._weights = self._events = np.empty(0)
         self._missing_weight = 0.0
         self._shown = np.empty(0, np.intp)  # positions of the values in the short column
 
@@ -161,7 +172,11 @@ class ColumnSummary:
         return [value for value, count in self._special_rows.items() if count]
 
     def add(
-        self, batch: pyarrow.Array, weights: NDArray[np.float64] | None, first_row: int
+        self,
+        batch: pyarrow.Array,
+        weights: NDArray[np.float64] | None,
+        first_row: int,
+        events: NDArray[np.float64] | None = None,
     ) -> None:
         """Take over the column of a batch of rows.
 
@@ -172,6 +187,8 @@ class ColumnSummary:
             Not negative.
         first_row : int
             Number of the first row among those of all batches.
+        events : float64 array, optional
+            Weights of the rows with the outcome, 0 of others; of all batches or of none.
         """
         if self.is_categorical:
             batch = batch.dictionary_decode()
@@ -192,12 +209,14 @@ class ColumnSummary:
         apart = missing
         if numbers is not None and self.special:
             apart = self._special_or_missing(numbers, missing, counted)
-        if numbers is not None and self._count_narrow(numbers, missing, apart, weights, first_row):
+        if numbers is not None and self._count_narrow(
+            numbers, missing, apart, weights, events, first_row
+        ):
             return
         if numbers is not None:
             self._note_range(numbers, apart, first_row)
         if self.is_counted:
-            self._count(batch, missing, weights, first_row)
+            self._count(batch, missing, weights, events, first_row)
 
     def _missing(self, batch: Any) -> NDArray[np.bool_] | None:
         import pyarrow.compute as compute
@@ -231,6 +250,7 @@ class ColumnSummary:
         missing: NDArray[np.bool_] | None,
         apart: NDArray[np.bool_] | None,
         weights: NDArray[np.float64] | None,
+        events: NDArray[np.float64] | None,
         first_row: int,
     ) -> bool:
         """Count integers of a narrow range, which needs no hashing; False if they are none."""
@@ -240,6 +260,7 @@ class ColumnSummary:
         if missing is not None:
             numbers = numbers[~missing]
             weights = None if weights is None else weights[~missing]
+            events = None if events is None else events[~missing]
             if not len(numbers):
                 return True
         low, high = int(numbers.min()), int(numbers.max())
@@ -256,12 +277,12 @@ class ColumnSummary:
             values = np.arange(256, dtype=np.uint8).view(numbers.dtype)
         else:
             codes, values = numbers - low, np.arange(low, high + 1).astype(numbers.dtype)
-        if weights is None and (low, high) == (0, 1):
+        if weights is None and events is None and (low, high) == (0, 1):
             n_ones = int(np.count_nonzero(codes))
             counts = _Counts.of_rows(np.array([len(codes) - n_ones, n_ones]))
             values = values[:2]
         else:
-            counts = _Counts.of(codes, len(values), weights)
+            counts = _Counts.of(codes, len(values), weights, events)
         there = np.flatnonzero(counts.rows)
         self._enter(
             _as_arrow(values[there]), lambda: np.full(len(there), first_row), counts.at(there)
@@ -293,6 +314,7 @@ class ColumnSummary:
         batch: Any,
         missing: NDArray[np.bool_] | None,
         weights: NDArray[np.float64] | None,
+        events: NDArray[np.float64] | None,
         first_row: int,
     ) -> None:
         rows = None
@@ -300,6 +322,7 @@ class ColumnSummary:
             rows = np.flatnonzero(~missing)
             batch = batch.take(_as_arrow(rows))
             weights = None if weights is None else weights[rows]
+            events = None if events is None else events[rows]
         coded = batch.dictionary_encode()
         values, codes = coded.dictionary, np.asarray(coded.indices)
 
@@ -309,7 +332,7 @@ class ColumnSummary:
             at[codes[backwards]] = backwards if rows is None else rows[backwards]
             return first_row + at
 
-        self._enter(values, first, _Counts.of(codes, len(values), weights))
+        self._enter(values, first, _Counts.of(codes, len(values), weights, events))
 
     def _enter(self, values: Any, first: Callable[[], NDArray[np.int64]], counts: _Counts) -> None:
         """Add distinct values of a batch to those that are known."""
@@ -333,9 +356,12 @@ class ColumnSummary:
             self._all = np.concatenate([self._all, room])
             self._counted = np.concatenate([self._counted, room])
             self._weights = np.concatenate([self._weights, room])
+            self._events = np.concatenate([self._events, room])
         self._all[at] += counts.rows
         self._counted[at] += counts.counted
         self._weights[at] += counts.weights
+        if counts.events is not None:
+            self._events[at] += counts.events
 
     def take_over(self, other: ColumnSummary) -> None:
         """Add what a summary of the rows that come next has found out.
@@ -368,7 +394,7 @@ class ColumnSummary:
             self._enter(
                 other._values.cast("uint8" if self.is_boolean else self.kind),
                 lambda: first_row + other._first,
-                _Counts(other._all, other._counted, other._weights),
+                _Counts(other._all, other._counted, other._weights, other._events),
             )
 
     def values(self, *, counted: bool) -> tuple[Column, NDArray[np.float64], NDArray[np.int64]]:
@@ -402,6 +428,17 @@ class ColumnSummary:
             weights, counts = np.append(weights, self._missing_weight), np.append(counts, n_missing)
         self._shown = there
         return series_values(pyarrow.chunked_array(parts, type=kind)), weights, counts
+
+    def events(self) -> NDArray[np.float64]:
+        """Weights of the rows with the outcome, of each value that :meth:`values` counted.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            0 of a missing value.
+        """
+        events = self._events[np.flatnonzero(self._counted)]
+        return np.append(events, 0.0) if self.n_missing_counted else events
 
     def located(self, fault: ColumnError) -> ColumnError:
         """Return a fault of the short column as one of all rows."""
@@ -437,6 +474,8 @@ class TableSummary:
     columns : list of ColumnSummary
     n_rows, n_counted : int
         All rows, and those with a positive weight.
+    has_events : bool
+        Whether it is known which rows have the outcome.
     place : callable or None
         Says of a row, counted from 0 in all batches, where it is.
     """
@@ -456,6 +495,7 @@ class TableSummary:
             for name, kind in zip(names, kinds, strict=True)
         ]
         self.n_rows = self.n_counted = 0
+        self.has_events = False
         self.place: Callable[[int], str] | None = None
         # A column of bytes or truth values cannot have so many values.
         drawn = [
@@ -466,7 +506,12 @@ class TableSummary:
         ]  # fmt: skip
         self._sample = RowSample(drawn, sample_rows, seed)
 
-    def add(self, batch: pyarrow.RecordBatch, weights: NDArray[np.float64] | None = None) -> None:
+    def add(
+        self,
+        batch: pyarrow.RecordBatch,
+        weights: NDArray[np.float64] | None = None,
+        events: NDArray[np.float64] | None = None,
+    ) -> None:
         """Take over a batch of rows.
 
         Parameters
@@ -475,10 +520,13 @@ class TableSummary:
             With the columns in the order of the names.
         weights : float64 array, optional
             Not negative.
+        events : float64 array, optional
+            Weights of the rows with the outcome, 0 of others.
         """
+        self.has_events = events is not None
         for j, column in enumerate(self.columns):
-            column.add(batch.column(j), weights, self.n_rows)
-        self._sample.add(batch, weights, self.n_rows)
+            column.add(batch.column(j), weights, self.n_rows, events)
+        self._sample.add(batch, weights, self.n_rows, events)
         self.n_rows += batch.num_rows
         self.n_counted += batch.num_rows if weights is None else int(np.count_nonzero(weights > 0))
 
@@ -494,6 +542,7 @@ class TableSummary:
             own.take_over(of_other)
         self.n_rows += other.n_rows
         self.n_counted += other.n_counted
+        self.has_events = other.has_events
 
     @property
     def sampled(self) -> list[int]:
@@ -510,7 +559,9 @@ class TableSummary:
         """
         self._sample = sample
 
-    def short_column(self, j: int) -> tuple[Column, NDArray[np.float64], NDArray[np.int64] | None]:
+    def short_column(
+        self, j: int
+    ) -> tuple[Column, NDArray[np.float64], NDArray[np.int64] | None, NDArray[np.float64] | None]:
         """Return values of a column that stand for those of all rows with a positive weight.
 
         Parameters
@@ -525,6 +576,8 @@ class TableSummary:
         counts : ndarray of int64, shape (m,), or None
             How many rows have each value; None: the values are a sample of rows, to which the
             extreme ones, special ones and a missing one are added.
+        events : ndarray of float64, shape (m,), or None
+            Weights of the rows with the outcome, if it is known which these are.
 
         Raises
         ------
@@ -535,7 +588,8 @@ class TableSummary:
         if not column.can_count:
             raise ColumnError("object", column.n_rows, 0, repr(str(column.kind)))
         if column.is_counted:
-            return column.values(counted=True)
+            found = column.values(counted=True)
+            return *found, column.events() if self.has_events else None
         if column.is_temporal:
             raise ColumnError("date", column.n_rows, 0)
         if not column.is_numeric:
@@ -543,14 +597,16 @@ class TableSummary:
         infinite = column.faults["infinite"]
         if infinite.count:
             raise ColumnError("infinite", infinite.count, infinite.first)
-        values, weights = self._sample.column(j)
+        values, weights, events = self._sample.column(j)
         added = [column.minimum, column.maximum, *column.special_found]
         if column.n_missing_counted and not np.isnan(np.asarray(values, np.float64)).any():
             added.append(np.nan)
         if column.n_missing_counted:
             values = values.astype(np.float64, copy=False)
         values = np.concatenate([values, np.array(added).astype(values.dtype)])
-        return values, np.concatenate([weights, np.full(len(added), _NEXT_TO_NOTHING)]), None
+        if events is not None:
+            events = np.append(events, np.zeros(len(added)))
+        return values, np.append(weights, np.full(len(added), _NEXT_TO_NOTHING)), None, events
 
     def text_fault(self, j: int) -> ColumnError:
         """Say what speaks against a column of text, or of something else, as numbers.
@@ -566,7 +622,7 @@ class TableSummary:
         column = self.columns[j]
         fault = ColumnError("object", column.n_rows, 0, repr(str(column.kind)))
         try:
-            values, _, counts = self.short_column(j)
+            values, _, counts, _ = self.short_column(j)
             check_not_mixed(values, counts)
             if column.is_text:
                 known = [value for value in values.tolist() if isinstance(value, str)]
@@ -604,11 +660,16 @@ class RowSample:
         self._key = _mixed(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))[0]
         self._random = np.empty(0, np.uint64)
         self._weights = np.empty(0)
+        self._events: NDArray[np.float64] | None = None
         self._parts: list[Any] = []
         self._limit = np.uint64(2**64 - 1)
 
     def add(
-        self, batch: pyarrow.RecordBatch, weights: NDArray[np.float64] | None, first_row: int
+        self,
+        batch: pyarrow.RecordBatch,
+        weights: NDArray[np.float64] | None,
+        first_row: int,
+        events: NDArray[np.float64] | None = None,
     ) -> None:
         """Draw from a batch of rows.
 
@@ -619,6 +680,8 @@ class RowSample:
             Rows without weight are not drawn.
         first_row : int
             Number of its first row among all.
+        events : float64 array, optional
+            Weights of the rows with the outcome, 0 of others.
         """
         if not self.columns or not self.most:
             return
@@ -633,6 +696,7 @@ class RowSample:
         self._random = np.concatenate([self._random, random[rows]])
         weights = np.ones(len(rows)) if weights is None else weights[rows]
         self._weights = np.concatenate([self._weights, weights])
+        self._add_events(None if events is None else events[rows])
         self._parts.append(batch.select(self.columns).take(_as_arrow(rows)))
         if len(self._random) > 2 * self.most:
             self._cut()
@@ -651,11 +715,17 @@ class RowSample:
 
         self._random = np.concatenate([self._random, other._random])
         self._weights = np.concatenate([self._weights, other._weights])
+        self._add_events(other._events)
         for part in other._parts:
             columns = [column.cast(kind) for column, kind in zip(part.columns, kinds, strict=True)]
             self._parts.append(pyarrow.RecordBatch.from_arrays(columns, part.schema.names))
         if len(self._random) > 2 * self.most:
             self._cut()
+
+    def _add_events(self, events: NDArray[np.float64] | None) -> None:
+        if events is not None:
+            before = np.empty(0) if self._events is None else self._events
+            self._events = np.concatenate([before, events])
 
     def _cut(self) -> None:
         """Keep the rows with the smallest numbers, in the order of the rows."""
@@ -667,17 +737,19 @@ class RowSample:
         if len(self._random) > self.most:
             kept = np.sort(np.argpartition(self._random, self.most - 1)[: self.most])
             self._random, self._weights = self._random[kept], self._weights[kept]
+            self._events = None if self._events is None else self._events[kept]
             self._limit = self._random.max()
             table = table.take(_as_arrow(kept))
         self._parts = table.combine_chunks().to_batches()
 
-    def column(self, j: int) -> tuple[Column, NDArray[np.float64]]:
-        """Values of a column, and the weights of the rows."""
+    def column(self, j: int) -> tuple[Column, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Values of a column, the weights of the rows, and those of rows with the outcome."""
         import pyarrow
 
         self._cut()
         table = pyarrow.Table.from_batches(self._parts)
-        return series_values(table.column(self.columns.index(j))), self._weights
+        values = series_values(table.column(self.columns.index(j)))
+        return values, self._weights, self._events
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

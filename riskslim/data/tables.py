@@ -11,15 +11,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from riskslim._wording import listing, near
 from riskslim.data.faults import Column, ColumnError, check_numeric, raise_faults, real_faults
-
-if TYPE_CHECKING:
-    from riskslim.data.statements import Statement
 
 __all__ = [
     "Table",
@@ -47,7 +44,6 @@ class Table:
     n_features: int
     names: Sequence[Hashable] | None
     values: Callable[[int], Column]
-    items: Sequence[Statement] = ()  # what columns are that were computed from raw ones
 
     def column(self, j: int) -> Column:
         """Return a column of numbers, or raise ColumnError."""

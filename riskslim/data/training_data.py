@@ -34,21 +34,15 @@ import dataclasses
 import math
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
-from riskslim.data.beyond_memory import readers
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.csv_format import CsvFormat
-from riskslim.data.faults import (
-    Column,
-)
-from riskslim.data.files import as_arrow, open_file
-from riskslim.data.from_batches import FromBatches
 from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
@@ -58,20 +52,16 @@ from riskslim.data.tables import (
     Table,
     open_table,
     series_name,
-    series_values,
     the_only_column,
 )
 from riskslim.data.warned import user_stacklevel, warn_of_order
-from riskslim.data.weights import check_class_totals, checked_weights, weights_of_rows
+from riskslim.data.weights import check_class_totals, weights_of_rows
 from riskslim.exceptions import ConstantFeatureWarning
 
-if TYPE_CHECKING:
-    import pyarrow
-
-__all__ = ["TrainingData", "locate_columns", "resolve_names", "stated_items"]
+__all__ = ["TrainingData", "resolve_names", "stated_items"]
 
 
-class TrainingData(FromBatches):
+class TrainingData:
     r"""Rows, labels and weights of a training problem, validated and packed.
 
     Parameters
@@ -79,11 +69,10 @@ class TrainingData(FromBatches):
     X : array-like or data frame of shape (n, d)
         Features as numbers: a NumPy array of any real dtype and layout, nested lists, a mapping
         from names to columns, or any data frame that narwhals understands (pandas, polars, a
-        pyarrow table, ...). The intercept is added by the package: X has no column for it. A Dask
-        data frame or array is read as :meth:`from_dask` does.
+        pyarrow table, ...). The intercept is added by the package: X has no column for it. Files,
+        and Dask data frames and arrays, are read by :func:`riskslim.read`.
     y : array-like of shape (n,) or (n, 1)
-        Two distinct labels of any kind: {0, 1}, {-1, 1}, bool, strings, categories. Of Dask, if X
-        is; so are the weights.
+        Two distinct labels of any kind: {0, 1}, {-1, 1}, bool, strings, categories.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights :math:`w_i` of the rows. Each class needs a positive total weight.
     feature_names : sequence of str, optional
@@ -139,7 +128,13 @@ class TrainingData(FromBatches):
     constant_features : intp array
         Indices of the features with one value in all rows.
     csv_format : CsvFormat or None
-        How the file that the rows are from is written, where :meth:`from_file` was told.
+        How the files that the rows are from are written, where :func:`riskslim.read` was told.
+    encoder : ItemEncoder or None
+        What made the features of raw columns, where :func:`riskslim.read` was given one.
+    raw : Table or None
+        These raw columns, row by row, where the rows are held one by one.
+    files : FileRows or None
+        The rows one by one, to be read again, where equal ones were merged.
     rows : RowStore
         All of that row by row: one block in memory, or, of data that :meth:`from_rows` made, blocks
         in files or on other machines. There are then no ``labels``, ``sample_weight``,
@@ -195,6 +190,9 @@ class TrainingData(FromBatches):
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
+    encoder: Any = None
+    raw: Table | None = None
+    files: Any = None
     counts: NDArray[np.int64] | None = None
     _n_counted: int | None = None  # where rows that stand for several have weights
 
@@ -211,26 +209,21 @@ class TrainingData(FromBatches):
     ) -> None:
         if isinstance(X, (str, os.PathLike)):
             raise TypeError(
-                f"X is {X!r}: a file is read by TrainingData.from_file({str(X)!r}, outcome), "
-                "where outcome is the name of a column."
+                f"X is {X!r}: a file is read by riskslim.read({str(X)!r}, outcome), where outcome "
+                "is the name of a column."
             )
         if isinstance(y, str):
             raise TypeError(
                 f"y is the text {y!r}, but the labels themselves are needed: y=frame[{y!r}], "
-                f"with X the other columns. For a file: TrainingData.from_file(path, {y!r})."
+                f"with X the other columns. For a file: riskslim.read(path, {y!r})."
             )
         if is_collection(X):
-            made = self._read_collections(
-                X, y, sample_weight, feature_names=feature_names, outcome_name=outcome_name,
-                positive_label=positive_label, statements=items,
-            )  # fmt: skip
-            self.__dict__.update(vars(made))
-            return
+            raise TypeError("X is a Dask collection, which is read by riskslim.read(X, y).")
         y = the_only_column(y)
         # The cheap checks come first: a wrong label must not wait for the packing of X.
         table = open_table(X)
         self.feature_names = resolve_names(table, feature_names)
-        self.items = stated_items(X, items, self.feature_names)
+        self.items = stated_items(items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         labels, self.classes = encode_labels(y, table.n_samples, positive_label)
         if positive_label is None and not is_plain_order(self.classes):
@@ -249,104 +242,6 @@ class TrainingData(FromBatches):
         )
         self._hold(rows, packed.feature_min, packed.feature_max)
         self._warn_constant()
-
-    @classmethod
-    def from_file(
-        cls,
-        path: str | os.PathLike[str],
-        outcome: str,
-        *,
-        weights: str | None = None,
-        positive_label: Any = None,
-        features: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        encode: Callable[[pyarrow.Table, Column | None, Any], Any] | None = None,
-        csv_format: CsvFormat | None = None,
-    ) -> TrainingData:
-        r"""Read a CSV or Parquet file; every column not named otherwise is a feature.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file: CSV or Parquet. Parquet is read column by column.
-        outcome : str
-            Column of the labels.
-        weights : str, optional
-            Column of the sample weights.
-        positive_label : optional
-            As in :class:`TrainingData`.
-        features : iterable of str, optional
-            The columns to use, in the order of the file. Default: all others.
-        exclude : iterable of str, optional
-            Columns to leave out, for example identifiers.
-        encode : callable, optional
-            Makes the features of those columns: called with them as a table, with the weights or
-            None, and with the labels, it returns anything that :class:`TrainingData` takes for X.
-            For example ``lambda X, weights, y: ItemEncoder().fit_transform(X, y,
-            sample_weight=weights)``.
-        csv_format : CsvFormat, optional
-            How a CSV file is written; a score of the data keeps it.
-
-        Returns
-        -------
-        TrainingData
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ImportError
-            If pyarrow is not installed.
-        ValueError
-            If a named column is not in the file, or the data are refused by
-            :class:`TrainingData`.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> from riskslim import TrainingData
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "patients.csv")
-        ...     _ = path.write_text("id,age,died\n17,60,1\n18,41,0\n19,70,1")
-        ...     data = TrainingData.from_file(path, "died", exclude=["id"])
-        >>> data.feature_names, data.outcome_name
-        (('age',), 'died')
-        """
-        exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-        wanted = (features,) if isinstance(features, str) else features
-        wanted = None if wanted is None else tuple(wanted)
-        with open_file(path, csv_format) as (names, read_column):
-            position = locate_columns(
-                names,
-                {"outcome": (outcome,), "weights": () if weights is None else (weights,),
-                 "exclude": exclude, "features": wanted or ()},
-                path,
-            )  # fmt: skip
-            others = [name for name in names if name not in {outcome, weights, *exclude}]
-            chosen = [name for name in others if wanted is None or name in wanted]
-            y = read_column(position[outcome])
-            given_weights = None if weights is None else read_column(position[weights])
-            X: Any = Table(
-                n_samples=len(y),
-                n_features=len(chosen),
-                names=chosen,
-                values=lambda j: series_values(read_column(position[chosen[j]])),
-            )
-            if encode is not None:
-                X = encode(
-                    as_arrow(chosen, [read_column(position[name]) for name in chosen]),
-                    None if given_weights is None else checked_weights(given_weights, len(y)),
-                    y,
-                )
-            data = cls(
-                X,
-                y,
-                given_weights,
-                outcome_name=outcome,
-                positive_label=positive_label,
-            )
-            data.csv_format = csv_format
-            return data
 
     @classmethod
     def from_rows(
@@ -400,39 +295,13 @@ class TrainingData(FromBatches):
         data = cls.__new__(cls)
         table = Table(rows.n_samples, rows.n_features, None, lambda j: np.empty(0))
         data.feature_names = resolve_names(table, feature_names)
-        data.items = stated_items(None, items, data.feature_names)
+        data.items = stated_items(items, data.feature_names)
         data.outcome_name = outcome_name
         data.classes = classes
         check_class_totals(rows.class_weights, classes)
         data._hold(rows, *rows.ranges())
         data._warn_constant()
         return data
-
-    def sampled(self, n: int, random_state: int = 0) -> TrainingData:
-        """Draw rows at random, without replacement.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows; all of them if there are not so many. Rows of weight zero are not drawn
-            where equal rows were merged.
-        random_state : int, default 0
-
-        Returns
-        -------
-        TrainingData
-            Rows in memory, each for itself, with its weight if it has one. Of rows with weights
-            that were merged, it is the merged ones that are drawn.
-
-        Examples
-        --------
-        >>> from riskslim import TrainingData
-        >>> data = TrainingData({"smoker": [0, 1, 0, 1, 1, 0]}, [0, 1, 1, 0, 1, 0])
-        >>> data.sampled(4).n_samples
-        4
-        """
-        drawn: TrainingData = readers().excerpts.sampled(self, n, random_state)
-        return drawn
 
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
@@ -635,6 +504,10 @@ class TrainingData(FromBatches):
             f"weighted={self.is_weighted})"
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Raw columns are read where they are, and not sent to other processes.
+        return {name: value for name, value in vars(self).items() if name != "raw"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickles do not keep the read-only flag.
         self.__dict__.update(state)
@@ -683,15 +556,13 @@ def _weighted(weights: NDArray[np.float64] | None, n_samples: int) -> _Weighted:
 
 
 def stated_items(
-    X: Any,
     items: Iterable[Statement] | Mapping[str, Statement] | None,
     feature_names: Sequence[str],
 ) -> dict[str, Statement]:
-    """Find out what features are: as the caller says, or as a table of items does.
+    """Find out what features are, as the caller says.
 
     Parameters
     ----------
-    X : object
     items : iterable of Item, or mapping from str to Item, optional
         As in :class:`TrainingData`.
     feature_names : sequence of str
@@ -706,11 +577,8 @@ def stated_items(
     TypeError, ValueError
         Something else, or items that are no features.
     """
-    if items is None:
-        made = {item.name: item for item in (X.items if isinstance(X, Table) else ())}
-        return {name: made[name] for name in feature_names if name in made}
     by_name: dict[str, Statement] = {}
-    for item in items.values() if isinstance(items, Mapping) else items:
+    for item in items.values() if isinstance(items, Mapping) else items or ():
         if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):
             raise TypeError(f"items must be riskslim.items.Item, got {item!r}")
         if item.name in by_name:
@@ -770,37 +638,3 @@ def resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[st
             )
         seen[text] = name
     return tuple(seen)
-
-
-def locate_columns(
-    names: list[str], roles: dict[str, tuple[str, ...]], path: str | os.PathLike[str]
-) -> dict[str, int]:
-    """Return the position of every column, after checking the names that the user gave."""
-    named = {name for given in roles.values() for name in given}
-    # Where the features are named, what else is in the file does not matter.
-    left_out = "" in roles["exclude"] or (bool(roles["features"]) and "" not in named)
-    if "" in names and not left_out:
-        raise ValueError(
-            f"{path} has no name for column {names.index('') + 1} of {len(names)}; pandas writes "
-            "its index like that. Write the file with to_csv(..., index=False), name the column, "
-            "or exclude it by its empty name, ''."
-        )
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(
-            f"Column names must be unique: {path} has {listing(map(repr, twice))} more than once."
-        )
-    taken: dict[str, str] = {}
-    for role, given in roles.items():
-        for name in given:
-            if name not in names:
-                hint = ""
-                if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-                    hint = " The values must be separated by commas."
-                raise ValueError(
-                    f"{path} has no column {name!r}{near(name, names)}, given as {role}.{hint} "
-                    f"Its {len(names)} columns are {listing(map(repr, names))}."
-                )
-            if taken.setdefault(name, role) != role:
-                raise ValueError(f"Column {name!r} is given as {taken[name]} and as {role}.")
-    return {name: i for i, name in enumerate(names)}

@@ -44,8 +44,8 @@ def fit_summarised(summary: TableSummary, j: int, rules: ItemRules) -> ColumnEnc
     """
     column = summary.columns[j]
     try:
-        values, weights, counts = summary.short_column(j)
-        encoder = fit_column(column.name, values, weights, rules, counts)
+        values, weights, counts, events = summary.short_column(j)
+        encoder = fit_column(column.name, values, weights, rules, counts, events)
     except ColumnError as fault:
         raise summary.placed(column.located(fault)) from None
     n_known = summary.n_counted - column.n_missing_counted

@@ -211,15 +211,15 @@ def fit_column(
     weights: NDArray[np.float64],
     rules: ItemRules,
     counts: NDArray[np.int64] | None = None,
-    positive: NDArray[np.bool_] | None = None,
+    events: NDArray[np.float64] | None = None,
 ) -> ColumnEncoder:
     """Choose the items of a column; all of the weights are positive.
 
-    With ``counts``, of rows that have each value, each value is given once. ``positive`` says which
-    rows have the outcome, where it chooses cut-offs.
+    With ``counts``, of rows that have each value, each value is given once. ``events`` are the
+    weights of the rows with the outcome, 0 of others, where it chooses cut-offs.
     """
     if name in rules.ordered:
-        return _fit_ordered(name, raw, weights, rules, positive)
+        return _fit_ordered(name, raw, weights, rules, events)
     are_numbers = name in rules.numeric or name in rules.thresholds
     if name not in rules.categorical and _has_text(raw):
         distinct_objects(raw.tolist())  # refuses what no value can be
@@ -232,7 +232,7 @@ def fit_column(
             _check_no_dates(raw, encoder.codes)
     else:
         column = _read_numbers(raw)
-        encoder = _fit_numbers(name, raw, column, weights, rules, positive)
+        encoder = _fit_numbers(name, raw, column, weights, rules, events)
     return _finished(encoder, column, rules)
 
 
@@ -287,7 +287,7 @@ def _fit_numbers(
     column: ReadColumn,
     weights: NDArray[np.float64],
     rules: ItemRules,
-    positive: NDArray[np.bool_] | None,
+    events: NDArray[np.float64] | None,
 ) -> ColumnEncoder:
     given = rules.thresholds.get(name, rules.n_thresholds)
     direction = rules.directions[name]
@@ -302,8 +302,8 @@ def _fit_numbers(
     others = _special_items(name, column.values, rules)
     if where is not None:
         column, weights = column.without(where), weights[~where]
-        positive = None if positive is None else positive[~where]
-    values = _distinct(column, weights, positive)
+        events = None if events is None else events[~where]
+    values = _distinct(column, weights, events)
     distinct = values.distinct
     if isinstance(given, list):
         every = (equivalent_cutoffs(distinct, direction, value) for value in given)
@@ -406,14 +406,14 @@ def _fit_ordered(
     raw: Column,
     weights: NDArray[np.float64],
     rules: ItemRules,
-    positive: NDArray[np.bool_] | None,
+    events: NDArray[np.float64] | None,
 ) -> ColumnEncoder:
     """Items of levels in an order: those from one of them on, or up to it."""
     levels, direction = rules.ordered[name], rules.directions[name]
     _check_kinds(raw, levels)
     codes = {level: k for k, level in enumerate(levels)}
     column = _read_levels(raw, codes)
-    values = _distinct(column, weights, positive)
+    values = _distinct(column, weights, events)
     splits = values.splits(name, rules) if len(values.distinct) > 1 else []
     items = []
     for split in values.with_enough(splits, name, rules):
@@ -459,18 +459,18 @@ def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.
 
 
 def _distinct(
-    column: ReadColumn, weights: NDArray[np.float64], positive: NDArray[np.bool_] | None
+    column: ReadColumn, weights: NDArray[np.float64], events: NDArray[np.float64] | None
 ) -> _Values:
     """Distinct values in ascending order, with the weights of their rows."""
     if column.missing is not None:
         weights = weights[~column.missing]
-        positive = None if positive is None else positive[~column.missing]
+        events = None if events is None else events[~column.missing]
     distinct, position = np.unique(column.known, return_inverse=True)
     if distinct.dtype.kind == "b":
         distinct = distinct.astype(np.int8)  # should thresholds be asked for: as of 0 and 1
     weight, events = (
         None if one is None else np.bincount(position, one, len(distinct)).astype(np.float64)
-        for one in (weights, None if positive is None else weights * positive)
+        for one in (weights, events)
     )
     assert weight is not None
     return _Values(distinct, weight, events)

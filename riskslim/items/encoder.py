@@ -314,8 +314,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = WeightedRows(table.n_samples, weights)
         positive = self._positive(y, table.n_samples)
+        events = None
         if positive is not None:
-            positive = rows.take(positive)
+            events = rows.weights * rows.take(positive)
         outcome = outcome_of(y, table.n_samples)
         if outcome is not None:
             outcome = rows.take(outcome)
@@ -326,7 +327,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for j, name in enumerate(self._columns):
             try:
                 values = rows.take(table.values(j))
-                encoders.append(fit_column(name, values, rows.weights, rules, positive=positive))
+                encoders.append(fit_column(name, values, rows.weights, rules, events=events))
                 if outcome is not None and (
                     rates := code_rates_of(encoders[-1], values, rows.weights, outcome)
                 ):
@@ -353,16 +354,15 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError, TypeError
-            Parameters that :meth:`fit` refuses; cut-offs that the outcome chooses, for which rows
-            have to be in memory.
+            Parameters that :meth:`fit` refuses.
         """
-        if is_supervised(self):
-            raise ValueError(
-                "thresholds='supervised' needs columns and outcome in memory: fit the encoder to a "
-                "sample of the rows, and give the cut-offs that it found as thresholds of columns"
-            )
         rules = checked_rules(self, names)
         return {name: rules.special_values(name) for name in rules.special}
+
+    @property
+    def uses_outcome(self) -> bool:
+        """Say whether the outcome chooses cut-offs."""
+        return is_supervised(self)
 
     def fit_summary(self, summary: TableSummary) -> ItemEncoder:
         """Choose the items from what one pass over batches of rows found out.
@@ -723,8 +723,8 @@ def item_table(encoder: ItemEncoder, X: Any) -> Table:
     Returns
     -------
     Table
-        With the names of the items, and what they are (``items``). Of thousands of items it needs
-        no more memory than one of them.
+        With the names of the items. Of thousands of items it needs no more memory than one of
+        them.
 
     Examples
     --------
@@ -751,5 +751,4 @@ def item_table(encoder: ItemEncoder, X: Any) -> Table:
         encoder._encoders[j].write(item, last[j], out)
         return out
 
-    names = [item.name for _, item in places]
-    return Table(raw.n_samples, len(places), names, values, encoder.items_)
+    return Table(raw.n_samples, len(places), [item.name for _, item in places], values)

@@ -24,6 +24,7 @@ from riskslim.exceptions import (
 from riskslim.items.encoder import ItemEncoder, check_rows, item_table, notes_on_items_left_out
 from riskslim.items.parameters import is_supervised
 from riskslim.model_selection.folds import Split
+from riskslim.reader import are_paths
 
 __all__ = ["Preparation"]
 
@@ -69,6 +70,11 @@ class Preparation:
             estimator = estimator.steps[-1][1]
         if not isinstance(estimator, RiskSLIMClassifier):
             return None
+        if steps and are_paths(X):
+            raise TypeError(
+                "steps of a pipeline take tables: files are read by the classifier itself, "
+                "RiskSLIMClassifier(items=encoder)"
+            )
         return cls(make_pipeline(*steps) if steps else None, estimator, X, y, sample_weight)
 
     @property
@@ -77,19 +83,16 @@ class Preparation:
         items = self.classifier.items
         return self.steps is not None or (isinstance(items, ItemEncoder) and is_supervised(items))
 
-    def on_all_rows(self) -> tuple[TrainingData, ItemEncoder | None]:
+    def on_all_rows(self) -> TrainingData:
         """Make training data of all rows.
 
         Returns
         -------
         TrainingData
-        ItemEncoder or None
-            The items of the classifier, fitted.
         """
-        _, (data, encoder) = self._fitted(self.X, self.y, self.sample_weight)
-        return data, encoder
+        return self._fitted(self.X, self.y, self.sample_weight)[1]
 
-    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData, ItemEncoder | None]:
+    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData]:
         """Make training data of the training rows of a fold, and of its test rows by what they say.
 
         Parameters
@@ -99,8 +102,7 @@ class Preparation:
         Returns
         -------
         train, test : TrainingData
-        ItemEncoder or None
-            Fitted to the training rows.
+            The items of both are fitted to the training rows.
 
         Raises
         ------
@@ -111,7 +113,8 @@ class Preparation:
             # Rare values, and the largest one, are missing in the training rows of some folds.
             for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
                 warnings.simplefilter("ignore", usual)
-            steps, (train, encoder) = self._fitted(*self._rows(split.train))
+            steps, train = self._fitted(*self._rows(split.train))
+            encoder = train.encoder
             X, y, weight = self._rows(split.test)
             if steps is not None:
                 X = steps.transform(X)
@@ -126,12 +129,11 @@ class Preparation:
                 feature_names=names,
                 outcome_name=train.outcome_name,
                 positive_label=train.classes[1],
+                items=train.items,
             )
-        return train, test, encoder
+        return train, test
 
-    def _fitted(
-        self, X: Any, y: Any, weight: Any
-    ) -> tuple[Any, tuple[TrainingData, ItemEncoder | None]]:
+    def _fitted(self, X: Any, y: Any, weight: Any) -> tuple[Any, TrainingData]:
         from sklearn.base import clone
 
         if self.steps is None:

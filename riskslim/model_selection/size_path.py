@@ -15,10 +15,11 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from riskslim._checks import is_int
 from riskslim.classifier import stated_by
@@ -42,15 +43,18 @@ from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.model_selection.preparation import Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
+from riskslim.rows.excerpts import sampled
+from riskslim.rows.file_rows import FileRows
 from riskslim.score.table import logistic
 from riskslim.solution import Solution, Status, TraceRecord, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from riskslim.items.encoder import ItemEncoder
-
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
+
+# Rows one by one: in memory, or in files that are read again.
+_InOrder: TypeAlias = "TrainingData | FileRows"
 
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.
@@ -348,10 +352,10 @@ def model_size_path(
         ``max_size`` is the largest size. Its ``items`` are those of all rows, on folds as well, if
         they depend on no outcome. Cut-offs that it chooses (``thresholds="supervised"``), and the
         steps of a pipeline, are fitted to the training rows of each fold.
-    X : array-like or data frame of shape (n, d), optional
-    y : array-like of shape (n,), optional
-    sample_weight : array-like of shape (n,), optional
-        These three with a classifier only: a problem has its data.
+    X : array-like or data frame of shape (n, d), or path-like, optional
+    y, sample_weight : array-like of shape (n,), or str, optional
+        As in :meth:`RiskSLIMClassifier.fit`. These three with a classifier only: a problem has its
+        data.
     sizes : int or iterable of int, optional
         1 to this, or these. Default: 1 to the problem's ``max_size``; from its ``min_size`` on.
     cv : int, array-like of int, path, splitter, or iterable of pairs, optional
@@ -414,7 +418,7 @@ def model_size_path(
     2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
     """
     given = (problem, X, y, sample_weight)
-    stated, data, arguments, encoder, prepared = _stated(*given, engine_arguments)
+    stated, data, arguments, prepared = _stated(*given, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
     splits = [] if cv is None else _splits_of(data, cv, random_state)
     told = search_progress if n_jobs == 1 else None
@@ -422,7 +426,8 @@ def model_size_path(
     if checkpoint is not None:
         identity, facts = _identity(stated, wanted, arguments, splits)
         kept = Checkpoint(checkpoint, identity, facts)
-    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, told, kept)
+    ordered = _in_order(data) if splits else None
+    plan = _Plan(prepared or problem, data, ordered, wanted, arguments, bins, told, kept)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
     tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
@@ -431,7 +436,7 @@ def model_size_path(
     )
     final: _PathOnRows = finished.results.pop(0, _PathOnRows((), ()))
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
-    entries = _entries(wanted, final, folds, data, len(splits))
+    entries = _entries(wanted, final, folds, ordered, len(splits))
     paths = [final, *folds.values()]
     return ModelSizePath(
         entries,
@@ -446,7 +451,7 @@ def _entries(
     sizes: list[int],
     final: _PathOnRows,
     folds: dict[int, _PathOnRows],
-    data: TrainingData,
+    data: _InOrder | None,
     n_folds: int,
 ) -> tuple[SizeOnPath, ...]:
     """The sizes that are finished on all rows, each with what is finished of it on folds."""
@@ -465,14 +470,24 @@ def _entries(
     )  # fmt: skip
 
 
-def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+def _in_order(data: TrainingData) -> _InOrder:
+    """Rows one by one, in the order of the table or of the files."""
+    if data.files is not None:
+        files: FileRows = data.files
+        return files.weighted(data.class_factors)
     if not data.has_each_row:
         raise ValueError(
-            "cross-validation divides rows, but equal ones of these data were merged while they "
-            "were read: use a sample, data.sampled(n)"
+            "cross-validation divides rows, but equal ones of these data are merged: use a sample, "
+            "riskslim.sampled(data, n)"
         )
-    X = np.zeros((data.n_samples, 1))  # whose columns do not matter
-    return splits_of(cv, X, data.labels > 0, data.sample_weight, random_state=random_state)
+    return data
+
+
+def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+    rows = _in_order(data)
+    positive = rows.labels > 0
+    X = np.zeros((len(positive), 1))  # whose columns do not matter
+    return splits_of(cv, X, positive, rows.sample_weight, random_state=random_state)
 
 
 def _identity(
@@ -496,7 +511,7 @@ class _Plan:
 
     problem: RiskScoreProblem | Preparation  # as the user gave it
     data: TrainingData  # with the weights that metrics have
-    encoder: ItemEncoder | None  # of raw columns, fitted to all rows
+    ordered: _InOrder | None  # the same one by one, for folds
     sizes: list[int]
     arguments: dict[str, Any]
     bins: Any
@@ -509,23 +524,32 @@ class _Plan:
             return self.problem.restated(data)
         return stated_by(self.problem.classifier, data)[0]
 
-    def rows_of(self, split: Split) -> tuple[TrainingData, TrainingData, ItemEncoder | None]:
-        """Training and test rows of a fold, and what made the features of these."""
-        if isinstance(self.problem, Preparation) and self.problem.is_refitted:
-            return self.problem.on_fold(split)
-        return _chosen(self.data, split.train), _chosen(self.data, split.test), self.encoder
+    def rows_of(self, split: Split) -> _Rows:
+        """Training and test rows of a fold."""
+        refitted = self.problem if isinstance(self.problem, Preparation) else None
+        if refitted is not None and not refitted.is_refitted:
+            refitted = None
+        if isinstance(self.ordered, FileRows):
+            items = None if refitted is None else clone(refitted.classifier.items)
+            data = self.ordered.of(split.train).read(items)
+            return _Rows(data, data.files, data.files.of(split.test), split.test)
+        if refitted is not None:
+            train, test = refitted.on_fold(split)
+        else:
+            train, test = _chosen(self.data, split.train), _chosen(self.data, split.test)
+        return _Rows(train, train, test, split.test)
 
 
 def _stated(
     problem: Any, X: Any, y: Any, sample_weight: Any, engine_arguments: dict[str, Any]
-) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any], ItemEncoder | None, Preparation | None]:
-    """The problem on all rows, these rows, what the engine is told, and what made the features."""
+) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any], Preparation | None]:
+    """The problem on all rows, these rows, and what the engine is told."""
     if isinstance(problem, RiskScoreProblem):
         if X is not None or y is not None or sample_weight is not None:
             raise ValueError("a RiskScoreProblem has its data: leave out X, y and sample_weight")
         if "start" in engine_arguments:
             raise ValueError("start is set by the path: each size starts from the one before")
-        return problem, problem.loss.data, engine_arguments, None, None
+        return problem, problem.loss.data, engine_arguments, None
     prepared = Preparation.of(problem, X, y, sample_weight)
     if prepared is None:
         raise TypeError(
@@ -541,9 +565,9 @@ def _stated(
         )
     if prepared.classifier.start is not None:
         raise ValueError("start is set by the path: each size starts from the one before")
-    data, encoder = prepared.on_all_rows()
+    data = prepared.on_all_rows()
     stated, arguments = stated_by(prepared.classifier, data)
-    return stated, data, arguments, encoder, prepared
+    return stated, data, arguments, prepared
 
 
 def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem) -> list[int]:
@@ -568,23 +592,24 @@ def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Rows:
-    """A set of rows: those to fit to, those to test on, and what made their features."""
+    """A set of rows: those to fit to, and the same and those to test on one by one."""
 
-    train: TrainingData
-    test: TrainingData
+    data: TrainingData
+    train: _InOrder
+    test: _InOrder
     test_rows: NDArray[np.intp]
-    encoder: ItemEncoder | None
 
     @classmethod
     def of(cls, plan: _Plan, split: Split | None) -> _Rows:
         """All rows, or those of a fold."""
         if split is not None:
-            train, test, encoder = plan.rows_of(split)
-            return cls(train, test, split.test, encoder)
-        data = plan.data
-        if not data.rows.is_block:  # sizes are measured on a sample
-            data = data.sampled(_MEASURED_ROWS)
-        return cls(data, data, np.arange(data.n_rows), plan.encoder)
+            return plan.rows_of(split)
+        rows = plan.ordered
+        if rows is None:
+            rows = plan.data
+            if not rows.rows.is_block:  # sizes are measured on a sample
+                rows = sampled(rows, _MEASURED_ROWS)
+        return cls(plan.data, rows, rows, np.arange(len(rows.labels)))
 
 
 @dataclasses.dataclass(eq=False)
@@ -620,7 +645,7 @@ def _path_on_rows(
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
     rows = _Rows.of(plan, split)
     if problem is None:
-        problem = plan.problem_on(rows.train)
+        problem = plan.problem_on(rows.data)
     found: list[_Searched] = []
     try:
         _solve_each(plan, name, problem, rows, found)
@@ -671,7 +696,7 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
             positive_label=data.classes[1],
             items=data.items,
         )
-    chosen.class_factors = data.class_factors
+    chosen.class_factors, chosen.encoder = data.class_factors, data.encoder
     return chosen
 
 
@@ -760,7 +785,7 @@ def _score(plan: _Plan, rows: _Rows, problem: RiskScoreProblem, solution: Soluti
     data = problem.loss.data
     # Of folds nobody reads remarks.
     score = RiskScore.from_solution(
-        solution, data, problem=problem, encoder=rows.encoder,
+        solution, data, problem=problem, encoder=data.encoder,
         with_remarks=rows.test is rows.train,
     )  # fmt: skip
     if isinstance(plan.problem, Preparation):
@@ -779,31 +804,33 @@ def _measured(plan: _Plan, rows: _Rows, one: _Searched) -> _Measured:
 
 
 def _predictions(
-    score: RiskScore, data: TrainingData
+    score: RiskScore, rows: _InOrder
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Risks and log-odds of all rows, which are read once."""
-    log_odds = score.decision_function(data)
+    log_odds: NDArray[np.float64] = (
+        rows.log_odds(score) if isinstance(rows, FileRows) else score.decision_function(rows)
+    )
     return logistic(log_odds), log_odds
 
 
 def _performance(
     score: RiskScore,
-    data: TrainingData,
+    rows: _InOrder,
     risk: NDArray[np.float64],
     log_odds: NDArray[np.float64],
     bins: Any,
 ) -> Performance:
-    weight = data.sample_weight
-    return performance(data.labels > 0, risk, log_odds, weight, len(score.points), math.nan, bins)
+    weight = rows.sample_weight
+    return performance(rows.labels > 0, risk, log_odds, weight, len(score.points), math.nan, bins)
 
 
 def _across_folds(
     final: Fold | None,
     folds: list[tuple[int, Fold | None]],
-    data: TrainingData,
+    data: _InOrder | None,
     n_folds: int,
 ) -> CrossValidation | None:
-    if not n_folds:
+    if data is None:
         return None
     return CrossValidation(
         final=final,

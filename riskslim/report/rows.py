@@ -181,7 +181,7 @@ def rows_of(
         if not X.has_each_row:
             raise ValueError(
                 "a report is on rows one by one, but equal rows of these data were merged while "
-                "they were read: pass a sample, data.sampled(200_000)"
+                "they were read: pass a sample, riskslim.sampled(data, 200_000)"
             )
         y = np.array(X.classes, dtype=object)[(X.labels > 0).astype(np.intp)]
         sample_weight = X.sample_weight

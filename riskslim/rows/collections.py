@@ -15,9 +15,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.merging import MergedKeys, merge_keys, room_for
+from riskslim.data.roles import Columns
 from riskslim.data.store import Weighting
 from riskslim.data.summaries import (
     MAX_DISTINCT,
@@ -27,22 +27,22 @@ from riskslim.data.summaries import (
     TableSummary,
 )
 from riskslim.data.tables import Table
-from riskslim.data.training_data import TrainingData, resolve_names, stated_items
-from riskslim.data.warned import warn_of_order
+from riskslim.data.training_data import TrainingData, resolve_names
 from riskslim.rows import partitions
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.cluster import Cluster, DaskRows, current_client, is_lost
+from riskslim.rows.file_rows import FileRows
 from riskslim.rows.partitions import Partitions, PartitionSummary, Recipe
 from riskslim.rows.reading import (
     MAX_LABELS,
     TABLE_SHARE,
-    BatchItems,
-    Columns,
     Features,
     Reading,
     ReadProgress,
     Totals,
     checked_limit,
+    label_of_events,
+    makes_items,
 )
 
 if TYPE_CHECKING:
@@ -63,11 +63,10 @@ def read_collections(
     y: Any,
     sample_weight: Any = None,
     *,
-    items: BatchItems | None = None,
+    items: Any = None,
     feature_names: Sequence[str] | None = None,
     outcome_name: str | None = None,
     positive_label: Any = None,
-    statements: Any = None,
     memory_limit: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Callable[[ReadProgress], None] | None = None,
@@ -80,12 +79,10 @@ def read_collections(
     X : Dask data frame or array of shape (n, d)
     y, sample_weight : Dask series or array of shape (n,)
         In the partitions of X.
-    items : ItemEncoder, optional
-        Fitted to the rows. None: columns are features as they are.
+    items : ItemEncoder, or iterable or mapping of Item, optional
+        As in :func:`~riskslim.rows.reading.read_files`.
     feature_names, outcome_name, positive_label
         As in :class:`~riskslim.TrainingData`.
-    statements : iterable of Item or mapping, optional
-        What features are, without ``items``.
     memory_limit, scratch, progress, seed
         As in :func:`~riskslim.rows.reading.read_files`.
 
@@ -106,13 +103,15 @@ def read_collections(
     """
     limit = checked_limit(memory_limit, scratch)
     source = _Source.of(X, y, sample_weight, feature_names, outcome_name, positive_label)
-    if items is not None:
+    if makes_items(items):
         special = {**items.prepared(source.recipe.names)}
         source = dataclasses.replace(
             source, recipe=dataclasses.replace(source.recipe, special=special)
         )
     client = current_client()
     runner = _Here(source) if client is None else _There(source, Cluster(client))
+    if makes_items(items) and items.uses_outcome:
+        runner.note_events()
     found = [one for one in runner.summaries(_most_counted(items), progress) if one.n_rows]
     if not found:
         raise ValueError("X has no rows.")
@@ -121,12 +120,8 @@ def read_collections(
         runner.files(found, schema), source.recipe.columns, items, limit, progress, seed
     )
     features = _first_pass(reading, found, schema, runner)
-    if statements is not None:
-        stated = stated_items(X, statements, features.names)
-        features = dataclasses.replace(features, items=stated)
     data = runner.second_pass(reading, features, found, schema, scratch)
-    if positive_label is None and not is_plain_order(data.classes):
-        warn_of_order(data.classes)
+    data.files = FileRows.after(reading, features, scratch)
     return data
 
 
@@ -161,8 +156,8 @@ def _first_pass(
     return reading.features_of(summary)
 
 
-def _most_counted(items: BatchItems | None) -> int:
-    return 0 if items is None else MAX_DISTINCT
+def _most_counted(items: Any) -> int:
+    return MAX_DISTINCT if makes_items(items) else 0
 
 
 # ---- where rows come from ----------------------------------------------------------------------
@@ -307,6 +302,16 @@ class _Runner(abc.ABC):
 
     def __init__(self, source: _Source) -> None:
         self.source = source
+
+    def note_events(self) -> None:
+        """Find out which label the outcome has that chooses cut-offs."""
+        tasks = [
+            (partitions.labels_found, (self.source.recipe, number), part)
+            for number, part in enumerate(self.source.parts)
+        ]
+        found = {label for labels in self.run(tasks) for label in labels}
+        recipe = dataclasses.replace(self.source.recipe, event=label_of_events(found))
+        self.source = dataclasses.replace(self.source, recipe=recipe)
 
     def summaries(
         self, most: int, progress: Callable[[ReadProgress], None] | None

@@ -21,29 +21,40 @@ __all__ = ["excerpt_of", "sampled"]
 _MOST_DISTINCT = 2**20
 
 
-def sampled(data: TrainingData, n: int, seed: int) -> TrainingData:
-    """Draw rows at random; see :meth:`riskslim.TrainingData.sampled`.
+def sampled(data: TrainingData, n: int, random_state: int = 0) -> TrainingData:
+    """Draw rows of training data at random, without replacement.
 
     Parameters
     ----------
     data : TrainingData
     n : int
-    seed : int
+        Number of rows; all of them if there are not so many. Rows of weight zero are not drawn
+        where equal rows were merged.
+    random_state : int, default 0
 
     Returns
     -------
     TrainingData
+        Rows in memory, each for itself, with its weight if it has one. Of rows with weights
+        that were merged, it is the merged ones that are drawn.
 
     Raises
     ------
     ValueError
         Not a positive number; a class of which no row was drawn.
+
+    Examples
+    --------
+    >>> from riskslim import TrainingData, sampled
+    >>> data = TrainingData({"smoker": [0, 1, 0, 1, 1, 0]}, [0, 1, 1, 0, 1, 0])
+    >>> sampled(data, 4).n_samples
+    4
     """
     n = checked_integer(n, "n")
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     rows = parted(data.rows)
-    part = _apart(rows.sample(n, seed))
+    part = _apart(rows.sample(n, random_state))
     for label, name in zip((-1, 1), data.classes, strict=True):
         if not (part.labels == label).any():
             raise ValueError(
@@ -90,7 +101,7 @@ def excerpt_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
     chosen[list(features) or [0]] = True
     merged = parted(data.rows).merged(chosen, _MOST_DISTINCT)
     if merged is None:
-        return data.sampled(min(_MOST_DISTINCT, data.n_samples))
+        return sampled(data, min(_MOST_DISTINCT, data.n_samples))
     used = merged.positive + merged.negative > 0
     weights = (merged.positive + merged.negative)[used]
     index = np.flatnonzero(chosen)

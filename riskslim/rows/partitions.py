@@ -30,10 +30,11 @@ from riskslim.data.merging import (
     room_for,
     split_counts,
 )
+from riskslim.data.roles import Columns
 from riskslim.data.store import KernelRows, Weighting
 from riskslim.data.summaries import ColumnSummary, RowSample, TableSummary
 from riskslim.rows.functions import PartSummary, summarised
-from riskslim.rows.reading import BatchItems, Columns, Features, Reading, Totals, part_of
+from riskslim.rows.reading import BatchItems, Features, Reading, Totals, part_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -46,6 +47,7 @@ __all__ = [
     "Recipe",
     "as_batch",
     "draw",
+    "labels_found",
     "merge_packed",
     "pack",
     "place_of",
@@ -143,12 +145,15 @@ class Recipe:
         How a data frame itself calls its columns; None: X is an array.
     special : dict from str to tuple of float
         Numbers that are no measurements, by column.
+    event : object
+        The label of the rows with the outcome, where it chooses cut-offs.
     """
 
     names: tuple[str, ...]
     columns: Columns
     given_names: tuple[Any, ...] | None
     special: dict[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
+    event: Any = None
 
     @property
     def all_names(self) -> list[str]:
@@ -172,7 +177,7 @@ class Recipe:
         """
         files = Partitions(self.all_names, [number], [lambda: batch])
         reading = Reading(files, self.columns, None, 1, None, 0)
-        reading.special = self.special
+        reading.special, reading.event = self.special, self.event
         return reading
 
 
@@ -248,6 +253,23 @@ class PartitionSummary:
     outcome: ColumnSummary
 
 
+def labels_found(recipe: Recipe, number: int, part: Part) -> list[Any]:
+    """Return the labels of a partition.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    number : int
+    part : tuple
+        The partition.
+
+    Returns
+    -------
+    list
+    """
+    return recipe.reading(number, as_batch(recipe, number, part)).labels_found()
+
+
 def summarise(recipe: Recipe, number: int, most: int, part: Part) -> PartitionSummary:
     """Find out what the columns of a partition have.
 
@@ -302,7 +324,9 @@ def draw(
     sample = RowSample(columns, most, seed)
     checked = recipe.reading(number, batch)
     for piece in checked.files.batches(checked.all_names):
-        sample.add(piece.rows, checked.weights_of(piece), first_row + piece.first_row)
+        weights = checked.weights_of(piece)
+        events = checked.events_of(piece, weights)
+        sample.add(piece.rows, weights, first_row + piece.first_row, events)
     return sample
 
 

@@ -7,15 +7,16 @@ merge and has no room goes to files of packed rows in a scratch folder.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +24,17 @@ from numpy.typing import NDArray
 from riskslim.config import physical_memory
 from riskslim.data.batches import (
     BatchFiles,
-    CsvFiles,
     FileBatch,
-    ParquetFiles,
     RetypedError,
-    find_files,
 )
-from riskslim.data.csv_format import CsvFormat
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.files import import_pyarrow
-from riskslim.data.from_batches import Paths
 from riskslim.data.labels import encode_labels
 from riskslim.data.layout import WordLayout
 from riskslim.data.merging import MergedKeys, RowMerger, merged_data, room_for, split_counts
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
+from riskslim.data.roles import Columns
 from riskslim.data.statements import Statement
 from riskslim.data.store import KernelRows
 from riskslim.data.summaries import (
@@ -47,12 +44,18 @@ from riskslim.data.summaries import (
     TableSummary,
     numbers_of,
 )
-from riskslim.data.training_data import TrainingData, locate_columns
+from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
-__all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
+__all__ = [
+    "BatchItems",
+    "ReadProgress",
+    "default_memory_limit",
+    "label_of_events",
+    "makes_items",
+]
 
 logger = logging.getLogger("riskslim.rows.reading")
 
@@ -80,6 +83,10 @@ class BatchItems(Protocol):
 
     items_: list[Any]
 
+    @property
+    def uses_outcome(self) -> bool:
+        """Say whether the outcome chooses cut-offs."""
+
     def prepared(self, names: Sequence[str]) -> Mapping[str, tuple[float, ...]]:
         """Refuse settings that need rows at once; return special values by column."""
 
@@ -90,6 +97,37 @@ class BatchItems(Protocol):
         self, batch: Any, place: Callable[[int], str]
     ) -> tuple[NDArray[np.int8], dict[int, NDArray[Any]]]:
         """Return the items of a batch of rows, and columns that stay as they are."""
+
+
+def label_of_events(found: Collection[Any]) -> Any:
+    """Return the label of the rows with the outcome, where it chooses cut-offs.
+
+    Parameters
+    ----------
+    found : collection
+        Labels of all rows.
+
+    Returns
+    -------
+    object
+        The last one in sorted order, whatever is the positive label; None if there are not two.
+    """
+    labels = np.array(sorted(found)) if len(found) == 2 else None
+    return None if labels is None else encode_labels(labels, 2, None)[1][1]
+
+
+def makes_items(items: Any) -> bool:
+    """Say whether items are an encoder, and not what columns are.
+
+    Parameters
+    ----------
+    items : object
+
+    Returns
+    -------
+    bool
+    """
+    return hasattr(items, "fit_summary")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,55 +177,6 @@ def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:,.1f} MB"
 
 
-@dataclasses.dataclass(frozen=True)
-class Columns:
-    """Columns of the files, by what they are used as.
-
-    Attributes
-    ----------
-    outcome : str
-    weights : str or None
-    positive_label : object
-        As in :class:`~riskslim.TrainingData`.
-    features : tuple of str or None
-        None: all others.
-    exclude : tuple of str
-    """
-
-    outcome: str
-    weights: str | None = None
-    positive_label: Any = None
-    features: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] = ()
-
-    def chosen(self, names: list[str], path: os.PathLike[str]) -> list[str]:
-        """Names of the features, after checking all names.
-
-        Parameters
-        ----------
-        names : list of str
-            Of the columns of the files.
-        path : path-like
-            Of the first file, for errors.
-
-        Returns
-        -------
-        list of str
-        """
-        roles = {
-            "outcome": (self.outcome,),
-            "weights": () if self.weights is None else (self.weights,),
-            "exclude": self.exclude,
-            "features": self.features or (),
-        }
-        locate_columns(names, roles, path)
-        others = [name for name in names if name not in {self.outcome, self.weights, *self.exclude}]
-        chosen = [name for name in others if self.features is None or name in self.features]
-        if not chosen:
-            raise ValueError(f"{path} has no column that is left as a feature.")
-        return chosen
-
-
 def default_memory_limit() -> int:
     """Half of the machine's memory in bytes; 4 GiB where it cannot be found out.
 
@@ -229,66 +218,6 @@ def checked_limit(memory_limit: int | None, scratch: str | os.PathLike[str] | No
     return int(limit)
 
 
-def read_files(
-    kind: Literal["parquet", "csv"],
-    paths: Paths,
-    csv_format: CsvFormat | None,
-    columns: Columns,
-    *,
-    items: BatchItems | None = None,
-    memory_limit: int | None = None,
-    scratch: str | os.PathLike[str] | None = None,
-    progress: Callable[[ReadProgress], None] | None = None,
-    seed: int = 0,
-) -> TrainingData:
-    """Read training data in two passes over files.
-
-    Parameters
-    ----------
-    kind : {"parquet", "csv"}
-    paths : path-like, or iterable of them
-        Files and folders.
-    csv_format : CsvFormat, optional
-        Of CSV files.
-    columns : Columns
-    items : ItemEncoder, optional
-        Fitted to the rows. None: columns are features as they are.
-    memory_limit : int, optional
-        Bytes of memory that rows may take here and in a search later. Default:
-        :func:`default_memory_limit`.
-    scratch : str or path-like, optional
-        Folder in which a scratch folder is made for rows that have no room in memory.
-    progress : callable, optional
-        Called with :class:`ReadProgress` after each batch.
-    seed : int, default 0
-        Of the sample of columns with too many values to count.
-
-    Returns
-    -------
-    TrainingData
-        With the rows in memory, equal ones merged, or in scratch files.
-
-    Raises
-    ------
-    ValueError
-        Files that cannot be read, or differ in their columns; values that cannot be used, with
-        file and row; an outcome that has not two classes in all files; a limit that is none.
-    OSError
-        The scratch folder cannot be written.
-    """
-    limit = checked_limit(memory_limit, scratch)
-    files: BatchFiles
-    if kind == "parquet":
-        files = ParquetFiles(find_files(paths, [".parquet"]))
-    else:
-        files = CsvFiles(find_files(paths, [".csv", ".csv.gz"]), csv_format)
-    reading = Reading(files, columns, items, limit, progress, seed)
-    features = reading.features_of(reading.first_pass())
-    data = reading.second_pass(features, scratch)
-    data.csv_format = csv_format
-    return data
-
-
 @dataclasses.dataclass(frozen=True)
 class Features:
     """The features, and how they are stored."""
@@ -298,6 +227,21 @@ class Features:
     is_integer: NDArray[np.bool_]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
+
+    def with_range(self, totals: Totals) -> Features:
+        """The same with the range of integer columns that was noted while they were read.
+
+        Parameters
+        ----------
+        totals : Totals
+
+        Returns
+        -------
+        Features
+        """
+        minimum, maximum = self.minimum.copy(), self.maximum.copy()
+        minimum[self.is_integer], maximum[self.is_integer] = totals.low, totals.high
+        return dataclasses.replace(self, minimum=minimum, maximum=maximum)
 
     @property
     def layout(self) -> WordLayout:
@@ -313,6 +257,19 @@ class Totals:
     n_counted: int = 0
     n_positive: int = 0
     weights: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    low: NDArray[np.int8] | None = None  # of integer columns, where some of the rows are read
+    high: NDArray[np.int8] | None = None
+
+    def take_range(self, integers: NDArray[np.int8]) -> None:
+        """Note the range of integer columns of a batch.
+
+        Parameters
+        ----------
+        integers : int8 array of shape (n, d_int)
+        """
+        low, high = integers.min(axis=0), integers.max(axis=0)
+        self.low = low if self.low is None else np.minimum(self.low, low)
+        self.high = high if self.high is None else np.maximum(self.high, high)
 
     @classmethod
     def of(cls, parts: Sequence[Totals]) -> Totals:
@@ -341,18 +298,24 @@ class Reading:
         self,
         files: BatchFiles,
         columns: Columns,
-        items: BatchItems | None,
+        items: Any,
         memory_limit: int,
         progress: Callable[[ReadProgress], None] | None,
         seed: int,
     ) -> None:
-        self.files, self.columns, self.items = files, columns, items
+        self.files, self.columns = files, columns
+        self.items: BatchItems | None = items if makes_items(items) else None
+        self.stated: Any = None if makes_items(items) else items
         self.memory_limit, self.progress, self.seed = memory_limit, progress, seed
         self.names = columns.chosen(files.names, files.paths[0])
-        self.special = {} if items is None else items.prepared(self.names)
+        self.special = {} if self.items is None else self.items.prepared(self.names)
         beside = [columns.outcome] + ([] if columns.weights is None else [columns.weights])
         self.all_names = [*self.names, *beside]
         self.total_bytes = sum(files.sizes)
+        # Which rows are read; None: all of them.
+        self.rows: NDArray[np.bool_] | None = None
+        # The label of the rows with the outcome, where it chooses cut-offs.
+        self.event: Any = None
         self.n_rows = 0
         self.classes: tuple[Any, Any] = (None, None)
         # Files with rows, and the first row of each among all rows, for errors.
@@ -362,20 +325,71 @@ class Reading:
 
     # ---- the first pass ----------------------------------------------------------------------
 
-    def first_pass(self) -> TableSummary:
-        """Find out what the columns have, and which the classes are."""
+    def first_pass(self, *, chosen: bool = False) -> TableSummary:
+        """Find out what the columns have, and which the classes are.
+
+        Parameters
+        ----------
+        chosen : bool, default False
+            The items have been chosen: no values are counted for them.
+
+        Returns
+        -------
+        TableSummary
+        """
         while True:
             try:
-                return self._first_pass()
+                if self.items is not None and self.items.uses_outcome and not chosen:
+                    self.event = label_of_events(self.labels_found())
+                return self._first_pass(0 if chosen else None)
             except RetypedError as column:
                 logger.info("column %s has values of another type: reading anew", column)
 
-    def _first_pass(self) -> TableSummary:
-        summary, outcome = self.summaries()
+    def _first_pass(self, most: int | None) -> TableSummary:
+        summary, outcome = self.summaries(most)
         if not summary.n_rows:
             raise ValueError(f"{self._listed()} has no rows.")
         self.take_summaries(summary, outcome)
         return summary
+
+    def labels_found(self) -> list[Any]:
+        """Labels of all rows, in a pass over them alone; more than two are not all listed.
+
+        Returns
+        -------
+        list
+        """
+        reading = self.beside()
+        (kind,) = self.files.kinds([self.columns.outcome])
+        outcome = ColumnSummary(self.columns.outcome, kind, MAX_LABELS)
+        for batch in reading.batches():
+            outcome.add(batch.rows.column(0), None, outcome.n_rows)
+            if not outcome.is_counted or outcome.n_missing:
+                return []  # the first pass says what is wrong with it
+        return list(outcome.values(counted=False)[0].tolist())
+
+    def beside(self) -> Reading:
+        """The reading of the outcome and the weights alone."""
+        other = copy.copy(self)
+        other.names, other.items, other.progress = [], None, None
+        other.all_names = self.all_names[len(self.names) :]
+        return other
+
+    def on(self, rows: NDArray[np.bool_]) -> Reading:
+        """The reading of some of the rows.
+
+        Parameters
+        ----------
+        rows : bool array
+            For each row of all files.
+
+        Returns
+        -------
+        Reading
+        """
+        other = copy.copy(self)
+        other.rows, other.progress = rows, None
+        return other
 
     def summaries(
         self, most: int | None = None, sample_rows: int | None = None
@@ -403,15 +417,17 @@ class Reading:
         )
         summary.place = self.place
         outcome = ColumnSummary(self.columns.outcome, outcome_kind, MAX_LABELS)
-        self.starts, self.started = [], []
-        for batch in self._batches(1, lambda: 0):
-            if batch.first_row == 0:
+        if self.rows is None:
+            self.starts, self.started = [], []
+        for batch in self.batches(1):
+            if batch.first_row == 0 and self.rows is None:
                 self.starts.append(summary.n_rows)
                 self.started.append(batch.path)
             weights = self.weights_of(batch)
             outcome.add(batch.rows.column(len(self.names)), None, summary.n_rows)
             self.check_labels(outcome)
-            summary.add(batch.rows.select(range(len(self.names))), weights)
+            events = self.events_of(batch, weights)
+            summary.add(batch.rows.select(range(len(self.names))), weights, events)
         return summary, outcome
 
     def take_summaries(self, summary: TableSummary, outcome: ColumnSummary) -> None:
@@ -450,22 +466,23 @@ class Reading:
         if len(labels) > 2:
             encode_labels(labels, len(labels), self.columns.positive_label)  # refuses them
 
-    def features_of(self, summary: TableSummary) -> Features:
-        """Choose the features."""
+    def features_of(self, summary: TableSummary, *, chosen: bool = False) -> Features:
+        """Choose the features, unless they have been chosen; find out what they have."""
         faults: list[tuple[int, ColumnError]] = []
         if self.items is None:
             used = list(range(len(self.names)))
-            names, made = tuple(self.names), {}
+            names = tuple(self.names)
+            made = stated_items(self.stated, names)
             for j, column in enumerate(summary.columns):
                 if not column.is_numeric:
                     faults.append((j, summary.text_fault(j)))
         else:
-            self.items.fit_summary(summary)
+            if not chosen:
+                self.items.fit_summary(summary)
             at = {name: j for j, name in enumerate(self.names)}
-            chosen = self.items.items_
-            used = [at[item.variable] if item.kind == "numeric" else -1 for item in chosen]
-            names = tuple(item.name for item in chosen)
-            made = {item.name: item for item in chosen}
+            made = {item.name: item for item in self.items.items_}
+            names = tuple(made)
+            used = [at[one.variable] if one.kind == "numeric" else -1 for one in made.values()]
         is_integer, minimum = np.ones(len(used), np.bool_), np.zeros(len(used))
         maximum = np.ones(len(used))
         for k, j in enumerate(used):
@@ -494,6 +511,8 @@ class Reading:
             merger = RowMerger(layout, weighted, room, spill.take)
             totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
             self.check_classes(totals)
+            if totals.low is not None:
+                features = features.with_range(totals)
             merged = merger.finish()
             logger.info(
                 "%d rows, %d of them distinct in memory and %d in scratch files",
@@ -509,9 +528,13 @@ class Reading:
         self, features: Features, merger: RowMerger, n_distinct: Callable[[], int]
     ) -> Totals:
         totals = Totals()
-        for batch in self._batches(2, n_distinct):
-            weights, labels = self.weights_of(batch), self._labels(batch)
+        for batch in self.batches(2, n_distinct):
+            if not batch.rows.num_rows:
+                continue
+            weights, labels = self.weights_of(batch), self.labels_of(batch, self.classes[1])
             integers, reals = self._encoded(features, batch)
+            if self.rows is not None:
+                totals.take_range(integers)
             positive = labels > 0
             totals.n_rows += len(labels)
             totals.n_positive += int(np.count_nonzero(positive))
@@ -535,22 +558,33 @@ class Reading:
             )
         return totals
 
+    def values_of(self, batch: FileBatch) -> tuple[NDArray[np.int8], dict[int, NDArray[Any]]]:
+        """Features of a batch: items, and by position columns as they are.
+
+        Parameters
+        ----------
+        batch : FileBatch
+
+        Returns
+        -------
+        block : int8 array of shape (n, d), Fortran order
+        given : dict from int to ndarray of shape (n,)
+            The block has nothing there.
+        """
+        rows = batch.rows.select(range(len(self.names)))
+        if self.items is not None:
+            place = f" of {batch.path}"
+            return self.items.encode_batch(rows, lambda row: f"row {batch.number(row)}{place}")
+        block = np.empty((rows.num_rows, len(self.names)), np.int8, order="F")
+        return block, {k: numbers_of(rows.column(k)) for k in range(len(self.names))}
+
     def _encoded(
         self, features: Features, batch: FileBatch
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         """Integer and real columns of a batch."""
-        rows = batch.rows.select(range(len(self.names)))
-        given: dict[int, NDArray[Any]]
-        if self.items is not None:
-            place = f" of {batch.path}"
-            block, given = self.items.encode_batch(
-                rows, lambda row: f"row {batch.first_row + row}{place}"
-            )
-            if not given:
-                return block, np.empty((len(block), 0), order="F")
-        else:
-            block = np.empty((rows.num_rows, len(self.names)), np.int8, order="F")
-            given = {k: numbers_of(rows.column(k)) for k in range(len(self.names))}
+        block, given = self.values_of(batch)
+        if not given:
+            return block, np.empty((len(block), 0), order="F")
         is_integer = features.is_integer
         real = np.flatnonzero(~is_integer).tolist()
         reals = np.empty((len(block), len(real)), order="F")
@@ -561,14 +595,14 @@ class Reading:
                 np.copyto(block[:, k], values, casting="unsafe")
         return (np.asfortranarray(block[:, is_integer]) if real else block), reals
 
-    def _labels(self, batch: FileBatch) -> NDArray[np.int8]:
+    def labels_of(self, batch: FileBatch, positive: Any) -> NDArray[np.int8]:
+        """Labels of a batch as -1 and +1."""
         column = batch.rows.column(len(self.names))
         import pyarrow
         import pyarrow.compute as compute
 
         if pyarrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        positive = self.classes[1]
         if isinstance(positive, str):
             met = compute.equal(column, pyarrow.scalar(positive, column.type))
             where = met.to_numpy(zero_copy_only=False)
@@ -638,18 +672,24 @@ class Reading:
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
             )  # fmt: skip
+        data.encoder = self.items
         data.n_samples = totals.n_rows
         data._n_counted = totals.n_counted
         return data
 
     # ---- of both passes ----------------------------------------------------------------------
 
-    def _batches(self, step: int, n_distinct: Callable[[], int]) -> Iterator[FileBatch]:
+    def batches(
+        self, step: int = 0, n_distinct: Callable[[], int] = lambda: 0
+    ) -> Iterator[FileBatch]:
         """Read batches ahead, and say how far it is."""
         n_rows = 0
         for batch in _ahead(self.files.batches(self.all_names)):
-            yield batch
-            n_rows += batch.rows.num_rows
+            begin, n_rows = n_rows, n_rows + batch.rows.num_rows
+            if self.rows is None:
+                yield batch
+            else:
+                yield batch.only(np.flatnonzero(self.rows[begin:n_rows]))
             state = ReadProgress(step, n_rows, n_distinct(), batch.n_bytes, self.total_bytes)
             if self.progress is not None:
                 self.progress(state)
@@ -673,13 +713,24 @@ class Reading:
             first = int(np.argmax(wrong))
             raise ValueError(
                 f"The weights {summary.name!r} must be finite and not negative, got "
-                f"{weights[first]} at row {batch.first_row + first} of {batch.path} (rows counted "
+                f"{weights[first]} at row {batch.number(first)} of {batch.path} (rows counted "
                 "from 0)."
             )
         return weights
 
+    def events_of(
+        self, batch: FileBatch, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Weights of the rows with the outcome, 0 of others; None where it chooses nothing."""
+        if self.event is None:
+            return None
+        events = (self.labels_of(batch, self.event) > 0).astype(np.float64)
+        return events if weights is None else events * weights
+
     def place(self, row: int) -> str:
         """Name the file of a row, and its number there."""
+        if self.rows is not None:
+            row = int(np.flatnonzero(self.rows)[row])
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
         return f"row {row - self.starts[number]} of {self.started[number]}"
 

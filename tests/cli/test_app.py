@@ -34,6 +34,7 @@ from riskslim import (
     Solution,
     SolutionPool,
     TrainingData,
+    read,
 )
 from riskslim.cli.progress import SearchProgress
 from riskslim.data.feature_ranges import FeatureRange
@@ -953,7 +954,7 @@ def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
     assert out.startswith(f"{score}\n")
     assert "Interrupted by the user after" in out
     # The certificate's objective is that of the score in the file.
-    data = TrainingData.from_file(hard, "y")
+    data = read(hard, "y")
     risks = score.predict_proba(data)
     loss = -np.log(np.where(data.labels > 0, risks[:, 1], risks[:, 0])).mean()
     np.testing.assert_allclose(score.certificate.loss, loss, rtol=1e-12)

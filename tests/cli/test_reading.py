@@ -18,8 +18,8 @@ from riskslim import RiskScore
 from riskslim.cli.apply import _write_predictions
 from riskslim.cli.arguments import bytes_of
 from riskslim.cli.progress import ReadingProgress
-from riskslim.cli.reading import bytes_in_memory
 from riskslim.data import batches
+from riskslim.reader import bytes_in_memory
 from riskslim.rows.reading import ReadProgress
 
 FIT = ["--outcome", "died", "--items", "--n-thresholds", "3", "--missing", "indicator"]
@@ -127,29 +127,31 @@ def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
     assert "given data" in page.read_text(encoding="utf-8")
 
 
-def test_cross_validation_needs_the_rows_one_by_one(files, tmp_path, monkeypatch):
+def test_folds_are_the_same_however_the_rows_are_read(files, tmp_path):
     whole, folder = files
-    for way in ("_file", "_batches"):
-        monkeypatch.setattr(f"riskslim.cli.reading.Source.{way}", lambda _: pytest.fail("read"))
     folds = tmp_path / "folds.csv"
-    folds.write_text("fold\n" + "1\n2\n" * 1500)
-    for source in ([folder], [whole, whole], [whole, "--memory-limit", "100kB"]):
-        message = usage_error("fit", *source, *FIT, "--cv", "3")
-        assert "--cv needs rows one by one" in message
-        assert ("too large for memory" in message) == (len(source) == 3)
-    assert "--folds needs rows one" in usage_error("fit", folder, *FIT, "--folds", str(folds))
+    folds.write_text("fold\n" + "1\n2\n3\n" * 1000)
+    for option in (["--cv", "3"], ["--folds", folds]):
+        found = []
+        for source in ([whole], [folder], [whole, "--memory-limit", "100kB"]):
+            table, cells = tmp_path / "sizes.csv", tmp_path / "folds.json"
+            output = [*option, "--path", "--path-output", table, "--cv-output", cells]
+            _, text = saved(tmp_path, *source, *output)
+            rows = pd.read_csv(table).drop(columns="seconds", errors="ignore")
+            found.append((rows, cells.read_text(), text.partition("Search completed")[0]))
+        for other in found[1:]:
+            pd.testing.assert_frame_equal(other[0], found[0][0], check_exact=True)
+            assert other[1:] == found[0][1:]
 
 
-def test_supervised_thresholds_need_all_rows_in_memory(files, tmp_path, monkeypatch):
+def test_supervised_thresholds_are_the_same_however_the_rows_are_read(files, tmp_path):
     whole, folder = files
-    for way in ("_file", "_batches"):
-        monkeypatch.setattr(f"riskslim.cli.reading.Source.{way}", lambda _: pytest.fail("read"))
-    for source in ([folder], [whole, whole], [whole, "--memory-limit", "100kB"]):
-        for given in ("supervised", "x=supervised"):
-            message = usage_error("fit", *source, *FIT, "--items", "--thresholds", given)
-            assert "--thresholds supervised needs all rows in memory" in message
-            assert "give the thresholds that it finds as --thresholds NAME=V,V,..." in message
-            assert ("too large for memory" in message) == (len(source) == 3)
+    found = []
+    for source in ([whole], [folder], [whole, "--memory-limit", "100kB"]):
+        score, text = saved(tmp_path, *source, "--thresholds", "supervised")
+        found.append((score.certificate, score.points, score.variables, shown(text)))
+    assert found[1] == found[2] == found[0]
+    assert any(">=" in name for name in found[0][1])
 
 
 def test_predictions_of_folders_are_those_of_one_file(files, tmp_path):
@@ -247,15 +249,15 @@ def test_sizes(text, size):
 def test_what_a_file_needs(files, tmp_path):
     whole, _ = files
     # int64, double: 8 bytes and 9 items each; text: 64 and 2; truth values: 1 and 1; the outcome.
-    assert bytes_in_memory(whole, items=True) >= 3000 * (17 + 17 + 66 + 2 + 66)
-    assert bytes_in_memory(whole, items=False) < bytes_in_memory(whole, items=True)
+    assert bytes_in_memory(whole, encoded=True) >= 3000 * (17 + 17 + 66 + 2 + 66)
+    assert bytes_in_memory(whole, encoded=False) < bytes_in_memory(whole, encoded=True)
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n")
-    assert bytes_in_memory(path, items=True) == 3 * path.stat().st_size
-    assert bytes_in_memory(tmp_path / "nothing.csv", items=True) == 0
+    assert bytes_in_memory(path, encoded=True) == 3 * path.stat().st_size
+    assert bytes_in_memory(tmp_path / "nothing.csv", encoded=True) == 0
     path = tmp_path / "damaged.parquet"
     path.write_text("no Parquet")
-    assert bytes_in_memory(path, items=True) == 0
+    assert bytes_in_memory(path, encoded=True) == 0
 
 
 def test_the_line_of_progress():

@@ -24,6 +24,7 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
+    read,
 )
 from riskslim.data.csv_format import MISSING_TEXTS
 from riskslim.data.files import read_table, read_verbatim
@@ -119,9 +120,7 @@ def test_formats_that_cannot_be(options, error, message):
 
 def test_a_score_keeps_the_format(german):
     encoder = ItemEncoder(n_thresholds=2, missing="indicator")
-    data = TrainingData.from_file(
-        german, "tot", encode=lambda X, _, y: encoder.fit_transform(X), csv_format=GERMAN
-    )
+    data = read(german, "tot", items=encoder, csv_format=GERMAN)
     assert data.csv_format == data.reweighted(None).csv_format == GERMAN
     coefficients = CoefficientSet(data.feature_names, -3, 3)
     problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)

@@ -21,6 +21,7 @@ from riskslim import (
     TrainingData,
     discrete_coordinate_descent,
     lattice_cpa,
+    read,
     sequential_rounding,
 )
 from riskslim._kernels import integer
@@ -241,7 +242,7 @@ def test_the_papers_data(shared_data, name, n_rows):
         outcome = next(csv.reader(file))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantFeatureWarning)
-        data = TrainingData.from_file(shared_data / f"{name}_data.csv", outcome)
+        data = read(shared_data / f"{name}_data.csv", outcome)
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
     assert loss.n_samples == data.n_samples
     assert loss.n_rows == (data.n_samples if n_rows is None else n_rows)

@@ -23,6 +23,7 @@ import scipy.sparse
 from riskslim.data.files import read_table, read_verbatim
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.reader import read
 
 INTEGERS = np.array([[0, -128, 7], [1, 127, 7], [5, 0, 6]])
 LABELS = [0, 1, 1]
@@ -879,7 +880,7 @@ def test_read_table(path):
 
 
 def test_from_file(path):
-    data = TrainingData.from_file(path, "died", weights="weight", exclude=["id"])
+    data = read(path, "died", "weight", exclude=["id"])
     assert data.feature_names == ("age", "smoker")
     assert data.outcome_name == "died"
     assert data.classes == ("no", "yes")
@@ -887,41 +888,39 @@ def test_from_file(path):
     np.testing.assert_array_equal(columns_of(data), [[41, 1], [60.5, 0], [33, 1]])
     np.testing.assert_array_equal(data.labels, [-1, 1, -1])
     np.testing.assert_array_equal(data.sample_weight, [1, 2, 1])
-    other = TrainingData.from_file(
-        str(path), "smoker", positive_label="False", exclude=("id", "died")
-    )
+    other = read(str(path), "smoker", positive_label="False", exclude=("id", "died"))
     assert other.classes == (True, False)
     assert other.feature_names == ("age", "weight")
-    assert TrainingData.from_file(path, "died", exclude="id").feature_names[0] == "age"
+    assert read(path, "died", exclude="id").feature_names[0] == "age"
 
 
 def test_from_file_names_bad_columns(path):
     with pytest.raises(ValueError, match=r"could not convert.*'a1'(.|\n)*'id' \(3 of 3 rows"):
-        TrainingData.from_file(path, "died")
+        read(path, "died")
 
 
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
         (
-            {"outcome": "dead"},
+            {"y": "dead"},
             r"no column 'dead' \(did you mean 'died'\?\), given as outcome. Its 5 c",
         ),
-        ({"outcome": "zzz"}, r"no column 'zzz', given as outcome. Its 5 columns are 'id', 'age', "),
-        ({"outcome": "died", "weights": "weigth"}, r"mean 'weight'\?\), given as weights"),
-        ({"outcome": "died", "exclude": ["ID"]}, r"'ID' \(did you mean 'id'\?\), given as exclude"),
-        ({"outcome": "died", "features": ["Age"]}, r"'Age' .*'age'\?\), given as features"),
-        ({"outcome": "died", "features": ["age", "died"]}, "given as outcome and as features"),
-        ({"outcome": "died", "weights": "died"}, "'died' is given as outcome and as weights"),
-        ({"outcome": "died", "exclude": ["died"]}, "'died' is given as outcome and as exclude"),
-        ({"outcome": "died", "features": []}, r"0 feature\(s\)"),
-        ({"outcome": "died", "positive_label": "maybe"}, "positive_label='maybe' is not a label"),
-        ({"outcome": "age", "exclude": ["id"]}, "continuous"),
+        ({"y": "zzz"}, r"no column 'zzz', given as outcome. Its 5 columns are 'id', 'age', "),
+        ({"y": "died", "sample_weight": "weigth"}, r"mean 'weight'\?\), given as weights"),
+        ({"y": "died", "exclude": ["ID"]}, r"'ID' \(did you mean 'id'\?\), given as exclude"),
+        ({"y": "died", "features": ["Age"]}, r"'Age' .*'age'\?\), given as features"),
+        ({"y": "died", "features": ["age", "died"]}, "given as outcome and as features"),
+        ({"y": "died", "sample_weight": "died"}, "'died' is given as outcome and as weights"),
+        ({"y": "died", "exclude": ["died"]}, "'died' is given as outcome and as exclude"),
+        ({"y": "died", "features": []}, "no column that is left as a feature"),
+        ({"y": "died", "positive_label": "maybe"}, "positive_label='maybe' is not a label"),
+        ({"y": "age", "exclude": ["id"]}, "continuous"),
     ],
 )
 def test_from_file_with_wrong_names(path, kwargs, message):
     with pytest.raises(ValueError, match=message):
-        TrainingData.from_file(path, **kwargs)
+        read(path, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -951,26 +950,26 @@ def test_names_in_the_place_of_values():
     frame = pd.DataFrame({"a": [0, 1], "died": [0, 1]})
     message = error(frame, "died", exception=TypeError)
     assert "y=frame['died']" in message
-    assert "TrainingData.from_file(path, 'died')" in message
+    assert "riskslim.read(path, 'died')" in message
     message = error("patients.csv", "died", exception=TypeError)
-    assert "TrainingData.from_file('patients.csv', outcome)" in message
+    assert "riskslim.read('patients.csv', outcome)" in message
 
 
 def test_from_file_with_chosen_features(path):
-    data = TrainingData.from_file(path, "died", features=["weight", "age"])
+    data = read(path, "died", features=["weight", "age"])
     assert data.feature_names == ("age", "weight")  # the order of the file
-    assert TrainingData.from_file(path, "died", features="age").feature_names == ("age",)
+    assert read(path, "died", features="age").feature_names == ("age",)
 
 
 def test_a_column_without_a_name(tmp_path):
     path = tmp_path / "a.csv"
     pd.DataFrame({"a": [0, 1, 1], "died": [0, 1, 0]}).to_csv(path)  # with the index
     with pytest.raises(ValueError, match=r"a.csv has no name for column 1 of 3; .*index=False"):
-        TrainingData.from_file(path, "died")
-    assert TrainingData.from_file(path, "died", exclude="").feature_names == ("a",)
-    assert TrainingData.from_file(path, "died", features="a").feature_names == ("a",)
+        read(path, "died")
+    assert read(path, "died", exclude="").feature_names == ("a",)
+    assert read(path, "died", features="a").feature_names == ("a",)
     with pytest.raises(ValueError, match="has no name for column 1 of 3"):
-        TrainingData.from_file(path, "died", features=["a", ""])
+        read(path, "died", features=["a", ""])
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.PositiveLabelWarning")
@@ -986,10 +985,10 @@ def test_encodings(tmp_path, text, encoding, message):
     path = tmp_path / "a.csv"
     path.write_text(text, encoding=encoding)
     with pytest.raises(ValueError, match=f"a.csv is not encoded in UTF-8, {message}"):
-        TrainingData.from_file(path, "died")
+        read(path, "died")
     for readable in ("utf-8", "utf-8-sig"):
         path.write_text(text, encoding=readable)
-        assert TrainingData.from_file(path, "died").feature_names == (text.partition(",")[0],)
+        assert read(path, "died").feature_names == (text.partition(",")[0],)
 
 
 def test_a_column_is_read_as_it_stands_there(tmp_path):
@@ -1007,17 +1006,17 @@ def test_missing_values_in_csv(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,y\n1,2,no\n,3,yes\n4,NA,\n")
     with pytest.raises(ValueError, match=r"Input y contains NaN: 1 of 3 .* row 2"):
-        TrainingData.from_file(path, "y")
+        read(path, "y")
     path.write_text("a,b,y\n1,2,no\n,3,yes\n4,NA,no\n")
     with pytest.raises(ValueError, match=r"'a' \(1 of 3 rows, first at row 1\), 'b' \(1 of 3"):
-        TrainingData.from_file(path, "y")
+        read(path, "y")
 
 
 def test_constant_column_of_a_file_warns_at_the_caller(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,y\n1,2,0\n1,3,1\n")
     with pytest.warns(ConstantFeatureWarning, match="'a'") as caught:
-        TrainingData.from_file(path, "y")
+        read(path, "y")
     assert caught[0].filename == __file__
 
 
@@ -1025,7 +1024,7 @@ def test_wrong_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file .*none.csv"):
         read_table(tmp_path / "none.csv")
     with pytest.raises(FileNotFoundError, match=r"no file .*none.parquet"):
-        TrainingData.from_file(tmp_path / "none.parquet", "y")
+        read(tmp_path / "none.parquet", "y")
     with pytest.raises(ValueError, match=r"unknown type: .*\.csv, \.csv\.gz, \.parquet"):
         read_table(tmp_path / "data.xlsx")
     for name in ("bad.parquet", "empty.csv"):
@@ -1033,32 +1032,32 @@ def test_wrong_files(tmp_path):
         with pytest.raises(ValueError, match="cannot be read as"):
             read_table(tmp_path / name)
         with pytest.raises(ValueError, match="cannot be read as"):
-            TrainingData.from_file(tmp_path / name, "y")
+            read(tmp_path / name, "y")
     (tmp_path / "semicolon.csv").write_text("a;y\n1;0\n2;1\n")
     with pytest.raises(ValueError, match="separated by commas"):
-        TrainingData.from_file(tmp_path / "semicolon.csv", "y")
+        read(tmp_path / "semicolon.csv", "y")
     (tmp_path / "twice.csv").write_text("a,a,y\n1,0,1\n")
     with pytest.raises(ValueError, match="'a' more than once"):
-        TrainingData.from_file(tmp_path / "twice.csv", "y")
+        read(tmp_path / "twice.csv", "y")
 
 
 def test_parquet_names_with_dots_and_nested_columns(tmp_path):
     path = tmp_path / "a.parquet"
     table = pa.table({"a": [1, 2], "a.b": [3, 4], "s": [{"t": 1}, {"t": 2}], "y": [0, 1]})
     pyarrow.parquet.write_table(table, path)
-    data = TrainingData.from_file(path, "y", exclude=["s"])
+    data = read(path, "y", exclude=["s"])
     assert data.feature_names == ("a", "a.b")
     np.testing.assert_array_equal(columns_of(data), [[1, 3], [2, 4]])
     with pytest.raises(TypeError, match=r"'s' \("):
-        TrainingData.from_file(path, "y")
+        read(path, "y")
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,y\n1,0\n2,1\n")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for read in (read_table, lambda path: TrainingData.from_file(path, "y")):
+    for reader in (read_table, lambda path: read(path, "y")):
         with pytest.raises(ImportError, match=r'pip install "\.\[cli\]"'):
-            read(tmp_path / "a.csv")
+            reader(tmp_path / "a.csv")
 
 
 PARQUET_PEAK = """
@@ -1066,12 +1065,13 @@ import sys
 from pathlib import Path
 import pyarrow.parquet
 from riskslim.data.training_data import TrainingData
+from riskslim.reader import read
 def peak():
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
-TrainingData.from_file(sys.argv[1], "y")  # imports and buffers
+read(sys.argv[1], "y")  # imports and buffers
 before = peak()
-TrainingData.from_file(sys.argv[2], "y")
+read(sys.argv[2], "y")
 print(peak() - before)
 """
 

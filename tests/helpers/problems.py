@@ -6,7 +6,7 @@ import csv
 
 import numpy as np
 
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, read
 
 # Of the paper's data sets, with at most five features.
 OPTIMUM = {
@@ -40,7 +40,7 @@ def make_problem(
 
 
 def paper_problem(folder, name, max_size=5, scale=1.0):
-    data = TrainingData.from_file(folder / f"{name}_data.csv", outcome=first_column(folder, name))
+    data = read(folder / f"{name}_data.csv", first_column(folder, name))
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from export_targets import Pmml, identifier, run_javascript, run_python, run_sql
-from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, TrainingData
+from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, read
 from riskslim.data import batches, summaries
 from riskslim.data.summaries import ColumnSummary
 from riskslim.exceptions import UnboundCertificateWarning
@@ -351,7 +351,7 @@ def test_files_of_any_size(folder, most, monkeypatch):
     monkeypatch.setattr("riskslim.rows.reading.MAX_DISTINCT", most)
     options = {"special_values": {"x": [999.5, -5], "k": [[-9, -8], 200]}, "n_thresholds": 3}
     encoder = ItemEncoder(**options)
-    data = TrainingData.from_parquet(path, "y", items=encoder)
+    data = read(path, "y", items=encoder)
     whole = ItemEncoder(**options).fit(table[["x", "k"]])
     assert names(encoder) == names(whole)
     assert encoder.items_ == whole.items_
@@ -387,6 +387,6 @@ def test_collections(folder):
     options = {"special_values": [999.5, -5, -9], "n_thresholds": 2}
     frame = dd.from_pandas(table, npartitions=3)
     encoder = ItemEncoder(**options)
-    TrainingData.from_dask(frame[["x", "k"]], frame["y"], items=encoder)
+    read(frame[["x", "k"]], frame["y"], items=encoder)
     assert encoder.items_ == ItemEncoder(**options).fit(table[["x", "k"]]).items_
     assert summaries.MAX_DISTINCT > 3000

@@ -18,7 +18,6 @@ from riskslim import (
     ItemEncoder,
     RiskScore,
     RiskSLIMClassifier,
-    TrainingData,
     cross_validate_risk_score,
 )
 from riskslim.items import Item
@@ -192,13 +191,6 @@ def test_bad_calls(options, error, message):
     raw, y = table(50)
     with pytest.raises(error, match=message):
         ItemEncoder(**options).fit(raw, y)
-
-
-def test_rows_batch_by_batch_are_refused_before_they_are_read(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("x,y\n1,0\n2,1\n")
-    with pytest.raises(ValueError, match="needs columns and outcome in memory"):
-        TrainingData.from_csv(path, "y", items=ItemEncoder(thresholds="supervised"))
 
 
 def test_folds_choose_on_their_training_rows(monkeypatch):

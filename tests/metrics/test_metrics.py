@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from scipy.stats import binomtest
 from sklearn.metrics import roc_curve
 
-from riskslim import RiskScore, TrainingData
+from riskslim import RiskScore, read
 from riskslim.metrics import (
     auc,
     bootstrap_interval,
@@ -752,7 +752,7 @@ def test_models_printed_in_the_paper(shared_data, name):
     path = shared_data / f"{name}_data.csv"
     with path.open(newline="") as file:
         outcome = next(csv.reader(file))[0]
-    data = TrainingData.from_file(path, outcome)
+    data = read(path, outcome)
     score = RiskScore(intercept, points, feature_names=data.feature_names)
     risk, scores = score.predict_proba(data)[:, 1], score.score_samples(data)
     assert logistic_loss(data.labels, score.decision_function(data)) == pytest.approx(
@@ -771,7 +771,7 @@ def test_cal_of_real_scores_is_at_distinct_scores(shared_data):
     path = shared_data / "spambase_data.csv"
     with path.open(newline="") as file:
         outcome = next(csv.reader(file))[0]
-    data = TrainingData.from_file(path, outcome)
+    data = read(path, outcome)
     points = {"CharFreqDollarSign": 5, "WordFreqRemove": 4, "WordFreqFree": 2, "WordFreqHP": -2,
               "WordFreqGeorge": -5}  # fmt: skip
     risk = RiskScore(-1, points, feature_names=data.feature_names).predict_proba(data)[:, 1]

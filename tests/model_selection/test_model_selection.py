@@ -42,6 +42,7 @@ from riskslim import (
     calibration_error,
     cross_validate_risk_score,
     model_size_path,
+    read,
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.engines.branch_and_bound import driver
@@ -933,7 +934,7 @@ def test_test_metrics_of_the_paper(shared_data, name):
     path = shared_data / f"{name}_data.csv"
     with path.open(newline="") as file:
         outcome = next(csv.reader(file))[0]
-    data = TrainingData.from_file(path, outcome)
+    data = read(path, outcome)
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )

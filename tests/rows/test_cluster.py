@@ -17,6 +17,7 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
+    read,
 )
 from riskslim.engines.branch_and_bound import parts
 from riskslim.exceptions import RowsLostError
@@ -78,9 +79,7 @@ def on_workers(n_parts: int = 4, weights=None, **options) -> TrainingData:
     collections = [
         None if values is None else da.from_array(values, chunks=chunks) for values in (Y, weights)
     ]
-    data = TrainingData.from_dask(
-        da.from_array(X, chunks=(chunks, 4)), *collections, memory_limit=1, **options
-    )
+    data = read(da.from_array(X, chunks=(chunks, 4)), *collections, memory_limit=1, **options)
     assert isinstance(data.rows, DaskRows)
     return data
 
@@ -263,7 +262,7 @@ def test_rows_with_which_a_worker_died_are_read_again(processes, tmp_path):
     path = tmp_path / "runs"
     X_parts, y_parts = (da.from_array(values, chunks=N // 2) for values in (X, Y))
     X_parts = X_parts.map_blocks(_fatal_at_first, path, dtype=float, meta=np.empty((0, 0)))
-    data = TrainingData.from_dask(X_parts, y_parts, memory_limit=1)
+    data = read(X_parts, y_parts, memory_limit=1)
     assert data.rows.n_samples == N
     assert len(path.read_text().split()) >= 3
 
@@ -271,9 +270,7 @@ def test_rows_with_which_a_worker_died_are_read_again(processes, tmp_path):
 def test_parts_are_computed_again_from_what_was_persisted(client):
     persisted = client.persist(da.from_array(X, chunks=(N // 2, 4)))
     with client.as_current():
-        rows = TrainingData.from_dask(
-            persisted, da.from_array(Y, chunks=N // 2), memory_limit=1
-        ).rows
+        rows = read(persisted, da.from_array(Y, chunks=N // 2), memory_limit=1).rows
     before = rows.values(np.ones((1, 5)), 1.0)
     key = rows._parts[0].key
     client.cancel(rows._parts)

@@ -15,6 +15,7 @@ from riskslim import (
     RiskSLIMClassifier,
     TrainingData,
     branch_and_bound,
+    read,
 )
 from riskslim.data.lazy import is_collection
 from riskslim.rows import collections
@@ -106,7 +107,7 @@ def in_memory(frame: pd.DataFrame, weighted: bool = False) -> TrainingData:
 
 
 def collected(frame, *, weighted=False, **options) -> TrainingData:
-    return TrainingData.from_dask(
+    return read(
         frame[RAW], frame["died"], frame["w"] if weighted else None,
         items=encoder(), positive_label="yes", **options,
     )  # fmt: skip
@@ -141,7 +142,7 @@ def test_rows_of_partitions_are_put_together_in_their_order(where):
 def test_columns_as_they_are(where):
     """Reals, small integers and truth values, of which no two rows are equal."""
     frame = FRAME[["age", "smoker"]].assign(lab=np.random.default_rng(3).normal(size=len(FRAME)))
-    data = TrainingData(
+    data = read(
         dd.from_pandas(frame, npartitions=4),
         dd.from_pandas(FRAME["died"], npartitions=4),
         positive_label="yes",
@@ -155,7 +156,7 @@ def test_arrays(where):
     labels = (FRAME["died"] == "yes").to_numpy()
     X = da.from_array(values, chunks=(250, 2))
     y = da.from_array(labels[:, None], chunks=(100, 1))
-    data = TrainingData(X, y, da.from_array(FRAME["w"].to_numpy(), chunks=600))
+    data = read(X, y, da.from_array(FRAME["w"].to_numpy(), chunks=600))
     same(data, TrainingData(values, labels, FRAME["w"].to_numpy()), 1e-14)
 
 
@@ -163,7 +164,7 @@ def test_items_can_be_stated(where):
     frame = dd.from_pandas(FRAME, npartitions=2)
     made = encoder().fit(FRAME[RAW])
     items = made.transform(FRAME[RAW])
-    data = TrainingData(
+    data = read(
         dd.from_pandas(pd.DataFrame(items), npartitions=2), frame["died"], positive_label="yes",
         items=made.items_, outcome_name="death",
     )  # fmt: skip
@@ -240,20 +241,20 @@ def test_a_partition_with_other_columns(where):
         part = numbers[200 * k : 200 * (k + 1)].copy()
         return change(part) if k == 1 else part
 
-    def read(change) -> TrainingData:
+    def opened(change) -> TrainingData:
         X = dd.from_map(piece, [0, 1, 2], change=change, meta=numbers[:0])
-        return TrainingData(X, labels, positive_label="yes")
+        return read(X, labels, positive_label="yes")
 
-    assert read(lambda part: part[["lab", "age"]]).n_samples == 600
+    assert opened(lambda part: part[["lab", "age"]]).n_samples == 600
     with pytest.raises(ValueError, match=r"partition 1 has no column 'lab'.*, which the coll"):
-        read(lambda part: part.rename(columns={"lab": "labor"}))
+        opened(lambda part: part.rename(columns={"lab": "labor"}))
     with pytest.raises(ValueError, match="partition 1 has columns that the collection lacks: 'x'"):
-        read(_with("x", 1))
+        opened(_with("x", 1))
     with (
         dask.config.set({"dataframe.convert-string": False}),
         pytest.raises(ValueError, match="Column 'age' of partition 1 has values of several types"),
     ):
-        read(_with("age", [1, "x"] * 100))
+        opened(_with("age", [1, "x"] * 100))
 
 
 def test_weights_that_cannot_be(where):
@@ -270,29 +271,29 @@ def test_weights_that_cannot_be(where):
 def test_partitions_that_are_cut_otherwise(where):
     frame, other = dd.from_pandas(FRAME, npartitions=3), dd.from_pandas(FRAME, npartitions=2)
     with pytest.raises(ValueError, match="X has 3 partitions, but y has 2"):
-        TrainingData(frame[["age"]], other["died"])
+        read(frame[["age"]], other["died"])
     labels = da.from_array((FRAME["died"] == "yes").to_numpy(), chunks=((200, 150, 250),))
     with pytest.raises(ValueError, match="Partition 1 has 200 rows, but 150 labels"):
-        TrainingData(frame[["age"]], labels)
+        read(frame[["age"]], labels)
 
 
 def test_what_is_no_collection_of_rows():
     frame = dd.from_pandas(FRAME, npartitions=2)
     nobody = frame[frame["age"] > 1000]
     with pytest.raises(TypeError, match="but y is pandas"):
-        TrainingData(frame[RAW], FRAME["died"])
+        read(frame[RAW], FRAME["died"])
     with pytest.raises(TypeError, match="but sample_weight is numpy"):
-        TrainingData(frame[RAW], frame["died"], np.ones(600))
+        read(frame[RAW], frame["died"], np.ones(600))
     with pytest.raises(TypeError, match="Dask data frame or a Dask array"):
-        TrainingData(frame["age"], frame["died"])
+        read(frame["age"], frame["died"])
     with pytest.raises(ValueError, match="2-dimensional"):
-        TrainingData(da.ones(5, chunks=2), frame["died"])
+        read(da.ones(5, chunks=2), frame["died"])
     with pytest.raises(ValueError, match="1-dimensional"):
-        TrainingData(da.ones((5, 1), chunks=2), da.ones((5, 2), chunks=2))
+        read(da.ones((5, 1), chunks=2), da.ones((5, 2), chunks=2))
     with pytest.raises(ValueError, match="name of the outcome, 'died'"):
-        TrainingData(frame, frame["died"])
+        read(frame, frame["died"])
     with pytest.raises(ValueError, match="X has no rows"):
-        TrainingData(nobody[["age"]], nobody["died"])
+        read(nobody[["age"]], nobody["died"])
 
 
 # ---- the classifier, and predictions -----------------------------------------------------------

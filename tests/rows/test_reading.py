@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from riskslim import (
     CoefficientSet,
@@ -23,10 +26,13 @@ from riskslim import (
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
+    RiskSLIMClassifier,
     TrainingData,
     branch_and_bound,
     false_negative_rate_at_most,
     model_size_path,
+    reader,
+    sampled,
 )
 from riskslim.data import batches
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
@@ -68,9 +74,8 @@ def write(table: pd.DataFrame, folder: Path, kind: str, n_files: int) -> Path:
     return folder
 
 
-def read(folder, kind: str = "parquet", outcome: str = "died", **options) -> TrainingData:
-    reader = TrainingData.from_csv if kind == "csv" else TrainingData.from_parquet
-    return reader(folder, outcome, **options)
+def read(folder, outcome: str = "died", **options) -> TrainingData:
+    return reader.read(folder, outcome, **options)
 
 
 def encoder(**options) -> ItemEncoder:
@@ -106,6 +111,7 @@ def unmerged(data: TrainingData) -> list[tuple]:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     monkeypatch.setattr(batches, "BATCH_ROWS", 512)
+    monkeypatch.setattr(reader, "are_held", lambda *_, **options: False)
     monkeypatch.setattr(batches, "_CSV_BLOCK", 20_000)
 
 
@@ -118,7 +124,7 @@ def test_certificates_are_those_of_data_in_memory(tmp_path, kind, n_files, weigh
     table = frame()
     used = encoder()
     data = read(
-        write(table, tmp_path, kind, n_files), kind, items=used, sample_weight=weights,
+        write(table, tmp_path, kind, n_files), items=used, sample_weight=weights,
         exclude=["weight"] if weights is None else [],
     )  # fmt: skip
     expected = in_memory(table, weights)
@@ -181,7 +187,7 @@ def test_batches_do_not_matter(tmp_path, monkeypatch, batch_rows):
 def test_items_are_those_of_data_in_memory(tmp_path, kind, options):
     table = frame(n=1500)
     used = encoder(**options)
-    data = read(write(table, tmp_path, kind, 2), kind, items=used, exclude=["weight"])
+    data = read(write(table, tmp_path, kind, 2), items=used, exclude=["weight"])
     expected = encoder(**options)
     X = pa.Table.from_pandas(table.drop(columns=["died", "weight"]), preserve_index=False)
     made = TrainingData(expected.fit_transform(X), table["died"])
@@ -273,23 +279,19 @@ def test_what_needs_rows_one_by_one(tmp_path):
         assert score.points == RiskScore.from_solution(solved(whole), whole).points
         with pytest.raises(ValueError, match="looked at row by row"):
             RiskScore.from_solution(solution, data, encoder=used, raw=table)
-        with pytest.raises(ValueError, match=r"pass a sample, data.sampled"):
+        with pytest.raises(ValueError, match=r"pass a sample, riskslim.sampled"):
             score.report(tmp_path / "report.html", data)
-        coefficients = CoefficientSet(data.feature_names, -5, 5)
-        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
-        with pytest.raises(ValueError, match="cross-validation divides rows"):
-            model_size_path(problem, cv=3)
-        sample = data.sampled(500, random_state=3)
+        sample = sampled(data, 500, random_state=3)
         assert (sample.n_samples, sample.n_rows, sample.counts) == (500, 500, None)
         assert not sample.is_weighted
         assert (sample.classes, sample.items) == (data.classes, data.items)
         assert abs(sample.prevalence - data.prevalence) < 0.1
         # All rows are drawn where there are not more, each as often as it is there.
-        assert unmerged(data.sampled(10**6)) == unmerged(whole)
+        assert unmerged(sampled(data, 10**6)) == unmerged(whole)
     with pytest.raises(ValueError, match="n must be at least 1"):
-        data.sampled(0)
+        sampled(data, 0)
     with pytest.raises(ValueError, match="is of class"):
-        data.sampled(1)
+        sampled(data, 1)
 
 
 def test_excerpts(tmp_path, monkeypatch):
@@ -393,7 +395,7 @@ def faulty(tmp_path, column: str, row: int, value, kind: str = "parquet") -> Pat
 def test_faults_name_file_column_and_row(tmp_path, kind, column, value, options, words):
     folder = faulty(tmp_path, column, 12, value, kind)
     with pytest.raises(ValueError, match="row 12") as error:
-        read(folder, kind, items=encoder(**options), sample_weight="weight")
+        read(folder, items=encoder(**options), sample_weight="weight")
     for word in (*words, f"row 12 of {folder / f'part-1.{kind}'}"):
         assert word in str(error.value)
 
@@ -401,14 +403,14 @@ def test_faults_name_file_column_and_row(tmp_path, kind, column, value, options,
 def test_text_among_numbers(tmp_path):
     folder = faulty(tmp_path, "pressure", 5, "<80", "csv")
     with pytest.raises(ValueError, match="'pressure'") as error:
-        read(folder, "csv", items=encoder(), exclude=["weight"])
+        read(folder, items=encoder(), exclude=["weight"])
     assert f"first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
     assert "1 of 900 rows" in str(error.value)
     with pytest.raises(ValueError, match="could not convert string to float: '<80'") as error:
-        read(folder, "csv", exclude=["weight", "sex", "ward", "marker"])
+        read(folder, exclude=["weight", "sex", "ward", "marker"])
     assert f"1 of 900 rows, first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
     with pytest.raises(ValueError, match=r"could not convert string to float: '(fe)?male'"):
-        read(folder, "csv", exclude=["weight", "ward", "marker", "pressure"])
+        read(folder, exclude=["weight", "ward", "marker", "pressure"])
 
 
 def test_dates_and_other_things(tmp_path):
@@ -519,10 +521,10 @@ def test_columns_that_differ_between_files(tmp_path):
 def test_files_that_are_not_there_or_damaged(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*nowhere"):
         read(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=r"has no file whose name ends in \.parquet"):
+    with pytest.raises(ValueError, match=r"has no file whose name ends in \.csv, "):
         read(tmp_path)
     with pytest.raises(ValueError, match="no file is given"):
-        read([])
+        batches.find_files([], batches.DATA_SUFFIXES)
     folder = write(frame(n=3000), tmp_path, "parquet", 2)
     path = folder / "part-1.parquet"
     with pytest.raises(ValueError, match="is given twice"):
@@ -606,10 +608,181 @@ def test_options_that_cannot_be(tmp_path, options, message):
         read(folder, items=encoder(), **options)
 
 
+# ---- what needs rows one by one ------------------------------------------------------------
+
+
+def problem_on(data: TrainingData) -> RiskScoreProblem:
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+@pytest.mark.parametrize(("kind", "limit"), [("parquet", None), ("csv", None), ("parquet", LITTLE)])
+def test_folds_are_those_of_data_in_memory(tmp_path, kind, limit, weights):
+    """Rows are divided in the order of the files, wherever they are: the same to the bit."""
+    table = frame(n=1500)
+    options = {"numeric": ["age"], "n_thresholds": 2}
+    folder = write(table, tmp_path, kind, 3)
+    data = read(
+        folder, items=encoder(**options), sample_weight=weights, memory_limit=limit,
+        exclude=["weight"] if weights is None else [],
+    )  # fmt: skip
+    assert data.rows.is_block == (limit is None)
+    whole = in_memory(table, weights, **options)
+    found, expected = (
+        model_size_path(problem_on(one), cv=3, sizes=[1, 2]) for one in (data, whole)
+    )
+    same_paths(found, expected)
+
+
+def same_paths(found, expected) -> None:
+    assert found.is_complete
+    assert len(found.entries) == len(expected.entries) > 0
+    for one, other in zip(found.entries, expected.entries, strict=True):
+        assert one.solution.coef.tolist() == other.solution.coef.tolist()
+        assert one.solution.certificate == other.solution.certificate
+        assert one.train == other.train
+        folds, wanted = one.cross_validation, other.cross_validation
+        np.testing.assert_array_equal(folds.positive, wanted.positive)
+        assert (folds.sample_weight is None) == (wanted.sample_weight is None)
+        for fold, another in zip(folds.folds, wanted.folds, strict=True):
+            assert dict(fold.model.points) == dict(another.model.points)
+            assert fold.model.intercept == another.model.intercept
+            assert fold.model.certificate == another.model.certificate
+            assert (fold.train, fold.test) == (another.train, another.test)
+            for name in ("test_rows", "test_risk", "test_scores"):
+                np.testing.assert_array_equal(getattr(fold, name), getattr(another, name))
+
+
+@pytest.mark.parametrize("limit", [None, LITTLE])
+def test_folds_choose_items_of_their_own(tmp_path, limit):
+    """Cut-offs that the outcome chooses are those of the training rows of a fold."""
+    table = frame(n=1500).drop(columns="weight")
+    folder = write(table, tmp_path, "parquet", 3)
+    options = {"thresholds": "supervised", "n_thresholds": 3, "missing": "indicator"}
+    classifier = RiskSLIMClassifier(
+        max_size=2, items=ItemEncoder(**options), positive_label="yes", gap_tolerance=0.01
+    )
+    paths = []
+    with pytest.MonkeyPatch.context() as patch:
+        if limit is not None:
+            patch.setattr(reading, "default_memory_limit", lambda: limit)
+        paths.append(model_size_path(classifier, folder, "died", cv=3, sizes=[2]))
+    paths.append(model_size_path(classifier, table.drop(columns="died"), table["died"], cv=3,
+                                 sizes=[2]))  # fmt: skip
+    same_paths(*paths)
+    assert len({tuple(one.model.points) for one in paths[0].entries[0].cross_validation.folds}) > 1
+
+
+def test_folds_are_rows_once(tmp_path):
+    table = frame(n=600)
+    data = read(write(table, tmp_path, "parquet", 2), items=encoder(), exclude=["weight"])
+    rows = np.arange(600)
+    chosen = data.files.reading.on(rows % 7 == 4)
+    chosen.first_pass()
+    for number, row in enumerate(rows[4::7]):  # errors name the row of the file
+        assert chosen.place(number).startswith(f"row {row % 300} of ")
+        assert chosen.place(number).endswith(f"part-{row // 300}.parquet")
+    with pytest.raises(ValueError, match="a fold has a row twice"):
+        model_size_path(problem_on(data), cv=[(np.r_[rows[:300], 0], rows[300:])] * 2)
+    drawn = sampled(data, 10**6)
+    drawn.counts = np.ones(600, np.int64)
+    with pytest.raises(ValueError, match=r"cross-validation divides rows.*riskslim\.sampled"):
+        model_size_path(problem_on(drawn), cv=2)
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_cut_offs_by_the_outcome_are_those_of_data_in_memory(tmp_path, kind, weights):
+    table = frame(n=1500)
+    options = {
+        "thresholds": "supervised", "n_thresholds": 4, "min_events": 20, "min_frequency": 30,
+        "special_values": {"age": [33]}, "missing": "indicator",
+    }  # fmt: skip
+    used, expected = ItemEncoder(**options), ItemEncoder(**options)
+    read(
+        write(table, tmp_path, kind, 3), items=used, sample_weight=weights, positive_label="no",
+        exclude=["weight"] if weights is None else [],
+    )  # fmt: skip
+    X = pa.Table.from_pandas(table.drop(columns=["died", "weight"]), preserve_index=False)
+    expected.fit(X, table["died"], sample_weight=None if weights is None else table[weights])
+    assert used.items_ == expected.items_
+    assert used.variables_ == expected.variables_
+    assert sum(item.kind == ">=" for item in used.items_) > 4
+
+
+def test_cut_offs_by_the_outcome_in_columns_of_many_values(tmp_path, monkeypatch):
+    """They are those of a sample: with room for all rows, the same."""
+    table = frame(n=1500).drop(columns="weight")
+    folder = write(table, tmp_path, "parquet", 2)
+    options = {"thresholds": "supervised", "n_thresholds": 4, "missing": "indicator"}
+    expected = ItemEncoder(**options).fit(table.drop(columns="died"), table["died"])
+    monkeypatch.setattr(reading, "MAX_DISTINCT", 40)
+    used = ItemEncoder(**options)
+    read(folder, items=used)
+    assert [item.name for item in used.items_] == [item.name for item in expected.items_]
+    assert any(item.kind == ">=" and item.interval is None for item in used.items_)
+    assert all(item.interval for item in expected.items_ if item.kind == ">=")
+
+
+@pytest.mark.parametrize("items", [None, ItemEncoder(n_thresholds=3, missing="indicator")])
+def test_a_classifier_is_fitted_to_files(tmp_path, items):
+    table = frame(n=900)
+    if items is None:
+        table = table[["age", "smoker", "visits", "died", "weight"]]
+    folder = write(table, tmp_path, "parquet", 2)
+    model = RiskSLIMClassifier(max_size=2, items=items, positive_label="yes")
+    expected = clone(model).fit(table.drop(columns=["died", "weight"]), table["died"],
+                                table["weight"])  # fmt: skip
+    found = [
+        clone(model).fit(folder, "died", "weight"),
+        clone(model).fit([str(path) for path in sorted(folder.iterdir())], "died", "weight"),
+    ]
+    data = read(folder, sample_weight="weight", items=items, positive_label="yes")
+    found.append(RiskSLIMClassifier(max_size=2).fit(data))
+    raw = table.drop(columns=["died", "weight"])
+    for one in found:
+        assert one.certificate_ == expected.certificate_
+        assert one.coef_.tolist() == expected.coef_.tolist()
+        assert one.classes_.tolist() == expected.classes_.tolist()
+        assert one.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+        np.testing.assert_array_equal(one.predict_proba(raw), expected.predict_proba(raw))
+        assert one.risk_score_.items == expected.risk_score_.items
+        assert one.risk_score_.variables == expected.risk_score_.variables
+    with pytest.raises(TypeError, match="training data have what items would say"):
+        RiskSLIMClassifier(items=ItemEncoder()).fit(data)
+    with pytest.raises(TypeError, match=r"have what y, sample_weight, positive_label would"):
+        RiskSLIMClassifier(positive_label="no").fit(data, [0, 1], [1, 1])
+    with pytest.raises(TypeError, match="y is the name of a column, got Series"):
+        RiskSLIMClassifier().fit(folder, table["died"])
+    with pytest.raises(TypeError, match="sample_weight is the name of a column, got ndarray"):
+        RiskSLIMClassifier().fit(folder, "died", np.ones(900))
+    with pytest.raises(TypeError, match="steps of a pipeline take tables"):
+        model_size_path(make_pipeline(ItemEncoder(), model), folder, "died")
+
+
+def test_arguments_of_files_and_of_tables(tmp_path):
+    table = frame(n=100)[["age", "smoker", "died"]]
+    with pytest.raises(TypeError, match="features, exclude and csv_format are about files"):
+        reader.read(table[["age"]], table["died"], exclude=["age"])
+    with pytest.raises(TypeError, match="files have names of their own"):
+        read(tmp_path, outcome_name="death")
+    made = encoder().fit(table[["age", "smoker"]])
+    for given in (made, made.items_):
+        rows = (
+            table[["age", "smoker"]] if given is made else made.transform(table[["age", "smoker"]])
+        )
+        data = reader.read(rows, table["died"], items=given, positive_label="yes")
+        assert data.items == {item.name: item for item in made.items_}
+        assert data.encoder is (given if given is made else None)
+    assert pickle.loads(pickle.dumps(reader.read(table[["age"]], table["died"], items=encoder(),
+                                                 positive_label="yes"))).raw is None  # fmt: skip
+
+
 # ---- CSV ---------------------------------------------------------------------------------------
 
 
-def test_a_column_that_turns_out_to_be_of_another_type(tmp_path):
+def test_a_column_that_turns_out_to_be_of_another_type(tmp_path, monkeypatch):
     """Whole numbers in the first block, decimals far below, and text in a column of the end."""
     n = 20_000
     table = pd.DataFrame(
@@ -625,12 +798,11 @@ def test_a_column_that_turns_out_to_be_of_another_type(tmp_path):
     texts = table.astype(str).replace(r"\.0$", "", regex=True)
     texts.to_csv(path, index=False)
     used = encoder(n_thresholds="all")
-    data = read(path, "csv", items=used, exclude=["left out"])
+    data = read(path, items=used, exclude=["left out"])
     expected = encoder(n_thresholds="all")
-    TrainingData.from_file(
-        path, "died", exclude=["left out"],
-        encode=lambda X, weights, _: expected.fit_transform(X, sample_weight=weights),
-    )  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "are_held", lambda *_, **options: True)
+        read(path, items=expected, exclude=["left out"])
     assert used.items_ == expected.items_
     assert used.variables_ == expected.variables_
     assert data.n_samples == n
@@ -639,7 +811,7 @@ def test_a_column_that_turns_out_to_be_of_another_type(tmp_path):
     # The same in two files, the second with its columns in another order.
     texts.iloc[:5000].to_csv(path, index=False)
     texts.iloc[5000:, ::-1].to_csv(other, index=False)
-    again = read([path, other], "csv", items=encoder(n_thresholds="all"), exclude=["left out"])
+    again = read([path, other], items=encoder(n_thresholds="all"), exclude=["left out"])
     assert again.items == data.items
     assert unmerged(again) == unmerged(data)
 
@@ -652,20 +824,20 @@ def test_csv_formats(tmp_path):
     path = tmp_path / "rows.csv"
     table.to_csv(path, index=False, sep=";", decimal=",", encoding="cp1252")
     form = CsvFormat(separator=";", decimal=",", encoding="cp1252")
-    data = read(path, "csv", items=encoder(), csv_format=form)
+    data = read(path, items=encoder(), csv_format=form)
     assert data.csv_format == form
     assert "ward = Ä" in data.feature_names
     with pytest.raises(ValueError, match="not encoded in UTF-8"):
-        read(path, "csv", items=encoder(), csv_format=CsvFormat(separator=";", decimal=","))
+        read(path, items=encoder(), csv_format=CsvFormat(separator=";", decimal=","))
     packed = tmp_path / "rows.csv.gz"
     table.to_csv(packed, index=False)
     plain = tmp_path / "plain.csv"
     table.to_csv(plain, index=False)
-    first, second = (read(one, "csv", items=encoder()) for one in (packed, plain))
+    first, second = (read(one, items=encoder()) for one in (packed, plain))
     np.testing.assert_array_equal(first.integer_columns, second.integer_columns)
     plain.write_text("a,died\n1,0\n2,1\n3,4,5\n")
     with pytest.raises(ValueError, match=r"plain.csv cannot be read as csv after row"):
-        read(plain, "csv")
+        read(plain)
 
 
 # ---- nothing is left behind --------------------------------------------------------------------
@@ -717,7 +889,7 @@ def test_a_fault_in_the_second_pass_leaves_nothing(tmp_path, monkeypatch):
 
 PROGRAM = """
 import sys
-from riskslim import ItemEncoder, TrainingData
+from riskslim import ItemEncoder, read
 from riskslim.data import batches
 batches.BATCH_ROWS = 128
 folder, scratch, what = sys.argv[1:]
@@ -725,7 +897,7 @@ def progress(state):
     if what == "wait" and state.n_distinct > 3000:
         print(state.summary(), flush=True)
         import time; time.sleep(60)
-data = TrainingData.from_parquet(
+data = read(
     folder, "died", items=ItemEncoder(missing="indicator", n_thresholds=3), exclude=["weight"],
     memory_limit=200_000, scratch=scratch, progress=progress,
 )
@@ -777,7 +949,7 @@ def test_progress(tmp_path):
 def test_progress_is_logged(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(reading, "_SECONDS_BETWEEN_LINES", 0.0)
     with caplog.at_level("INFO", logger="riskslim.rows.reading"):
-        read(write(frame(), tmp_path, "csv", 2), "csv", items=encoder(), exclude=["weight"])
+        read(write(frame(), tmp_path, "csv", 2), items=encoder(), exclude=["weight"])
     assert any("reading, step 1 of 2" in line for line in caplog.messages)
     assert any("distinct in memory and 0 in scratch files" in line for line in caplog.messages)
 
@@ -826,6 +998,6 @@ def test_text_with_and_without_a_dictionary_and_floats_of_16_bits(tmp_path):
     pq.write_table(pa.table({"ward": ward, "x": half, "y": y}), tmp_path / "0.parquet")
     coded = pa.array(ward).dictionary_encode()
     pq.write_table(pa.table({"ward": coded, "x": half, "y": y}), tmp_path / "1.parquet")
-    data = TrainingData.from_parquet(tmp_path, "y", items=ItemEncoder(n_thresholds=2))
+    data = read(tmp_path, "y", items=ItemEncoder(n_thresholds=2))
     assert {"ward = a", "ward = b", "ward = c"} < set(data.feature_names)
     assert data.n_samples == 80
