@@ -368,7 +368,7 @@ class LogisticLoss:
         Raises
         ------
         RowsElsewhereError
-            They are elsewhere: :attr:`store`.
+            They are elsewhere: ``store``.
         """
         return self.store.block_for("this")
 
