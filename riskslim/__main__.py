@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_OUTPUT
-from riskslim.cli.signals import ignore_signals
+from riskslim.cli.signals import comes_of_ctrl_c, ignore_signals
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
 
 __all__ = ["main"]
@@ -16,7 +16,9 @@ def main() -> None:
             from riskslim.cli.app import main as run
 
             run()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ImportError) as error:
+            if not comes_of_ctrl_c(error):
+                raise
             emit("Interrupted.", err=True)
             raise SystemExit(EXIT_INTERRUPTED) from None
         except SystemExit as end:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from riskslim._wording import not_installed
 from riskslim.cli.exit_codes import EXIT_USAGE
 from riskslim.cli.messages import explained
+from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def main() -> None:
     try:
         app = application()
     except (ImportError, ValueError) as error:  # a package, or kernels that are asked for
+        if comes_of_ctrl_c(error):
+            raise
         _refuse(explained(error))
     app(prog_name="riskslim")
 

@@ -20,7 +20,7 @@ from riskslim.cli.exit_codes import (
     EXIT_USAGE,
 )
 from riskslim.cli.messages import explained
-from riskslim.cli.signals import ending_like_ctrl_c
+from riskslim.cli.signals import comes_of_ctrl_c, ending_like_ctrl_c
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import (
@@ -102,7 +102,7 @@ def _exit_codes(is_told_to_end: Callable[[], bool], *, verbose: bool) -> Iterato
         raise typer.Exit(EXIT_MEMORY) from None
     except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
         # Compiled modules that are told to end while they are imported raise what they like.
-        if isinstance(error, ImportError) and is_told_to_end():
+        if isinstance(error, ImportError) and (is_told_to_end() or comes_of_ctrl_c(error)):
             emit("Interrupted.", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
         internal = isinstance(error, CertificateError)

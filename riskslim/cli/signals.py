@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["ending_like_ctrl_c", "held_signals", "ignore_signals"]
+__all__ = ["comes_of_ctrl_c", "ending_like_ctrl_c", "held_signals", "ignore_signals"]
 
 # Seconds within which several signals are one.
 TOGETHER = 2.0
@@ -59,6 +59,29 @@ def ending_like_ctrl_c() -> Iterator[Callable[[], bool]]:
     finally:
         for one in taken:
             signal.signal(one, signal.SIG_DFL)
+
+
+def comes_of_ctrl_c(error: BaseException) -> bool:
+    """Tell whether an exception is a ``KeyboardInterrupt`` or was raised because of one.
+
+    Compiled modules that are interrupted at their import raise an ``ImportError`` from it.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Returns
+    -------
+    bool
+    """
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def ignore_signals() -> None:

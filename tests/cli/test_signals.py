@@ -112,6 +112,13 @@ def test_an_import_that_one_of_them_breaks_is_no_fault(signum, capsys):
     assert capsys.readouterr().err == "Error: initialization failed\n"
 
 
+def test_an_import_that_ctrl_c_breaks_is_no_fault(capsys):
+    with pytest.raises(typer.Exit) as ended, session():
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+    assert ended.value.exit_code == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
 @pytest.mark.parametrize("signum", OTHERS)
 @pytest.mark.usefixtures("usual")
 def test_they_do_what_the_handler_of_the_moment_does(signum):
