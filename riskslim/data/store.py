@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.panels import read_column
+from riskslim.data.weights import check_size_of_weights
 from riskslim.exceptions import RiskSLIMError
 
 __all__ = [
@@ -190,6 +191,25 @@ class RowStore(abc.ABC):
         ------
         RowsElsewhereError
             They are not.
+        """
+
+    @abc.abstractmethod
+    def with_class_factors(self, factors: tuple[float, float]) -> RowStore:
+        """The same rows, with their weights multiplied by a factor for each class.
+
+        Parameters
+        ----------
+        factors : tuple of two float
+            Of the negative and of the positive class.
+
+        Returns
+        -------
+        RowStore
+
+        Raises
+        ------
+        ValueError
+            Weights that are too large or too small for double precision.
         """
 
     def freeze(self) -> None:  # noqa: B027 - other stores hold no rows that could be written to
@@ -400,6 +420,15 @@ class KernelRows(RowStore):
     def block_for(self, what: str) -> KernelRows:
         """The rows themselves; see :meth:`RowStore.block_for`."""
         return self
+
+    def with_class_factors(self, factors: tuple[float, float]) -> KernelRows:
+        """The same rows with other weights; see :meth:`RowStore.with_class_factors`."""
+        weights = self.each_weight * np.where(self.labels > 0, factors[1], factors[0])
+        if weights.any():  # a part may have no row that counts
+            check_size_of_weights(weights)
+        return dataclasses.replace(
+            self, weights=weights, numbers=NO_NUMBERS, total_weight=float(weights.sum())
+        )
 
     def freeze(self) -> None:
         """Let nobody write to the rows; see :meth:`RowStore.freeze`."""

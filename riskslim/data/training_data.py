@@ -334,13 +334,13 @@ class TrainingData:
                 "equal rows were merged while these data were read, so that rows cannot get other "
                 "weights: name the column of the weights (sample_weight) when reading"
             )
-        return self._reweighted(rows, weights_of_rows(sample_weight, rows.labels, self.classes))
-
-    def _reweighted(self, rows: KernelRows, weights: NDArray[np.float64] | None) -> TrainingData:
-        other = copy.copy(self)
+        weights = weights_of_rows(sample_weight, rows.labels, self.classes)
         own = _weighted(weights, rows.n_samples)
-        other.rows = dataclasses.replace(rows, numbers=NO_NUMBERS, **own)
-        other.class_factors = (1.0, 1.0)
+        return self._with_rows(dataclasses.replace(rows, numbers=NO_NUMBERS, **own), (1.0, 1.0))
+
+    def _with_rows(self, rows: RowStore, class_factors: tuple[float, float]) -> TrainingData:
+        other = copy.copy(self)
+        other.rows, other.class_factors = rows, class_factors
         other._freeze()
         return other
 
@@ -370,16 +370,11 @@ class TrainingData:
         >>> data.with_class_weight({"yes": 3}).class_weighting
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
-        rows = self.rows.block_for("weights of classes")
-        own = rows.each_weight
-        factors = class_factors(class_weight, self.classes, rows.class_sums)
-        weights = own * np.where(rows.labels > 0, factors[1], factors[0])
-        other = self._reweighted(rows, weights_of_rows(weights, rows.labels, self.classes))
-        other.class_factors = (
-            self.class_factors[0] * factors[0],
-            self.class_factors[1] * factors[1],
-        )
-        return other
+        factors = class_factors(class_weight, self.classes, self.rows.class_sums)
+        rows = self.rows.with_class_factors(factors)
+        check_class_totals(rows.class_sums, self.classes)
+        negative, positive = self.class_factors
+        return self._with_rows(rows, (negative * factors[0], positive * factors[1]))
 
     @property
     def n_rows(self) -> int:

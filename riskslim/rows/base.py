@@ -214,6 +214,10 @@ class PartitionedRows(RowStore):
         other.n_threads, other.should_stop = n_threads, should_stop
         return other
 
+    def with_class_factors(self, factors: tuple[float, float]) -> PartitionedRows:
+        """The same rows with other weights; see :meth:`RowStore.with_class_factors`."""
+        return ReweightedRows(self, factors)
+
     def check_stop(self) -> None:
         """Raise :class:`StoppedError` if a pass is to end."""
         if self.should_stop is not None and self.should_stop():
@@ -506,6 +510,55 @@ class PartitionedRows(RowStore):
                 return None
             waiting, n_waiting = [], 0
         return kept
+
+
+class ReweightedRows(PartitionedRows):
+    """Parts whose weights are multiplied by a factor for each class as they are read.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+    factors : tuple of two float
+        Of the negative and of the positive class.
+
+    Raises
+    ------
+    ValueError
+        Weights that are too large or too small for double precision.
+    """
+
+    def __init__(self, rows: PartitionedRows, factors: tuple[float, float]) -> None:
+        self._rows, self._factors = rows, factors
+        known = [(part.n_samples, part.n_counted) for part in rows.summaries]
+        found = rows.map(self._weighted(_summarised), each=known)
+        schema = rows.schema._replace(weighting="weights")
+        super().__init__(schema, list(found))
+
+    def map(
+        self,
+        function: Callable[..., _Result],
+        *arguments: Any,
+        each: Sequence[tuple[Any, ...] | None] | None = None,
+    ) -> Iterator[_Result]:
+        """Call a function with each part; see :meth:`PartitionedRows.map`."""
+        rows = self._rows.used_by(self.n_threads, self.should_stop)
+        return rows.map(self._weighted(function), *arguments, each=each)
+
+    def _weighted(self, function: Callable[..., _Result]) -> Callable[..., _Result]:
+        return functools.partial(_call_weighted, function, self._factors)
+
+
+def _call_weighted(
+    function: Callable[..., _Result],
+    factors: tuple[float, float],
+    part: KernelRows,
+    *arguments: Any,
+) -> _Result:
+    return function(part.with_class_factors(factors), *arguments)
+
+
+def _summarised(part: KernelRows, n_samples: int, n_counted: int) -> PartSummary:
+    return of_parts.summarised(part, n_samples, n_counted)
 
 
 class Sums:

@@ -103,6 +103,14 @@ def check_same(found, expected) -> None:
     )
 
 
+def test_weights_of_classes(client):
+    with client.as_current():
+        data = on_workers().with_class_weight({True: 3.5, False: 0.3})
+        expected = IN_MEMORY.with_class_weight({True: 3.5, False: 0.3})
+        assert data.rows.class_weights == pytest.approx(expected.rows.class_weights, rel=1e-15)
+        check_same(branch_and_bound(problem_on(data)), branch_and_bound(problem_on(expected)))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_parts", [1, 2, 7])
 def test_sums(client, n_parts, weighted):

@@ -35,6 +35,7 @@ from riskslim import (
     sampled,
 )
 from riskslim.data import batches
+from riskslim.data.store import RowsElsewhereError
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 from riskslim.rows import disk, excerpts, reading
 
@@ -317,9 +318,14 @@ def test_excerpts(tmp_path, monkeypatch):
         assert found.is_integer == wanted.is_integer
 
 
-def test_weights_of_classes(tmp_path):
+@pytest.mark.parametrize("limit", [None, LITTLE])
+def test_weights_of_classes(limit, tmp_path):
+    """Wherever the rows are: of merged ones in memory, and in scratch files."""
     table = frame()
-    data = read(write(table, tmp_path, "parquet", 2), items=encoder(), exclude=["weight"])
+    folder = write(table, tmp_path, "parquet", 2)
+    options = {"exclude": ["weight"], "memory_limit": limit}
+    data = read(folder, items=encoder(), **options)
+    assert data.rows.is_block is (limit is None)
     expected = in_memory(table).with_class_weight("balanced")
     balanced = data.with_class_weight("balanced")
     assert balanced.is_weighted
@@ -331,8 +337,17 @@ def test_weights_of_classes(tmp_path):
     point = np.arange(data.n_features + 1) % 4 - 1
     found, wanted = (LogisticLoss(one, coefficients).value(point) for one in (balanced, expected))
     assert found == pytest.approx(wanted, rel=1e-14)
-    with pytest.raises(ValueError, match="equal rows were merged"):
+    with pytest.raises((ValueError, RowsElsewhereError), match=r"were merged|rows in memory"):
         data.reweighted(np.ones(data.n_rows))
+    scores = []
+    for rows in (balanced, expected):
+        classifier = RiskSLIMClassifier(max_size=2, scale=1).fit(rows)
+        assert classifier.certificate_.is_optimal
+        scores.append(classifier.risk_score_)
+    assert len({one.class_weighting.describe("ill = yes") for one in scores}) == 1
+    assert scores[0].points == scores[1].points
+    objectives = [one.certificate.objective for one in scores]
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)
 
 
 # ---- columns with too many values to count -----------------------------------------------------
@@ -891,6 +906,7 @@ PROGRAM = """
 import sys
 from riskslim import ItemEncoder, read
 from riskslim.data import batches
+from riskslim.data.store import RowsElsewhereError
 batches.BATCH_ROWS = 128
 folder, scratch, what = sys.argv[1:]
 def progress(state):

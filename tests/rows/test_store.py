@@ -40,6 +40,36 @@ def test_a_block_and_parts_of_it_say_the_same(kind, weighted, merged):
     assert parted(rows).n_parts == 1
 
 
+@pytest.mark.parametrize(("kind", "weighted", "merged"), CASES)
+def test_classes_of_any_rows_get_other_weights(kind, weighted, merged):
+    """Twice as well; what was counted is counted anew, and the rows stay what they were."""
+    rows = rows_of(random_data(3, kind=kind, weighted=weighted), merged=merged)
+    point = np.random.default_rng(3).normal(size=(1, rows.n_features + 1))
+    twice = rows.with_class_factors((1.0, 3.5)).with_class_factors((0.3, 2.0))
+    factors = np.where(rows.labels > 0, 7.0, 0.3)
+    np.testing.assert_allclose(twice.weights, rows.each_weight * factors, rtol=1e-15)
+    assert twice.total_weight == twice.weights.sum()
+    expected = next(twice.map(gradient_sums, point, 1.5)).sum(axis=0)
+    for other in partitions(rows):
+        before = other.class_weights
+        found = other.with_class_factors((1.0, 3.5)).with_class_factors((0.3, 2.0))
+        assert other.class_weights == before
+        for fact in ("n_rows", "n_samples", "weighting", "has_weights", "n_features"):
+            assert getattr(found, fact) == getattr(twice, fact), fact
+        # A block with weights does not know for how many rows each of its rows stands.
+        assert found.n_counted == rows.n_counted
+        for fact in ("class_weights", "class_sums", "total_weight"):
+            np.testing.assert_allclose(getattr(found, fact), getattr(twice, fact), 1e-15)
+        for threads in (1, 2):
+            sums = found.used_by(threads).map(gradient_sums, point, 1.5)
+            total = sum(part.sum(axis=0) for part in sums)
+            np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-12)
+        drawn = found.sample(found.n_rows, 0)
+        np.testing.assert_allclose(sorted(drawn.weights), sorted(twice.weights), rtol=1e-15)
+        with pytest.raises(ValueError, match="leave float64"):
+            other.with_class_factors((1e300, 1.0))
+
+
 def test_a_block_is_left_out_or_has_arguments_of_its_own():
     rows = random_data(1).rows
 
