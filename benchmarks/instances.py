@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reference import ReferenceLoss
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-from riskslim.simulation import simulate
+from riskslim.paper.simulation import simulate
 
 # integer: 0..10. binary: 0/1. real: all features real. mixed: every second feature real.
 # weighted: integer, with a weight per row.

@@ -8,7 +8,7 @@ from benchmarks.children import run_python
 
 _PROBLEM = """
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-from riskslim.simulation import simulate
+from riskslim.paper.simulation import simulate
 source = simulate(1000, 10)
 data = TrainingData(source.X, source.y)
 coefficients = CoefficientSet(data.feature_names, -5, 5)

@@ -97,8 +97,9 @@ MODULES = {
     "riskslim.exports": "Exports",
     "riskslim.backend": "Backend for other packages",
     "riskslim.constraints.files": "Files of constraints",
-    "riskslim.baselines": "Baselines",
-    "riskslim.simulation": "Simulated data",
+    "riskslim.paper": "The paper's algorithm",
+    "riskslim.paper.baselines": "Baselines",
+    "riskslim.paper.simulation": "Simulated data",
     "riskslim.exceptions": "Errors and warnings",
 }
 # Classes that users get from these, and do not make themselves.
@@ -125,7 +126,7 @@ RETURNED = (
     "constraints.base.Variable",
     "heuristics.descent.HeuristicResult",
     "bounds.ObjectiveBounds",
-    "engines.lattice_cpa.standard_cpa.CPAResult",
+    "engines.lattice_cpa.cutting_planes.CPAResult",
     "data.class_weights.ClassWeighting",
     "data.feature_ranges.FeatureRange",
 )

@@ -21,7 +21,7 @@ from riskslim import (
     either_or,
     not_both,
 )
-from riskslim.simulation import SeizureData, simulate_seizure
+from riskslim.paper.simulation import SeizureData, simulate_seizure
 
 PATTERNS = ("BiPD", "GPD", "GRDA", "LPD", "LRDA")
 

@@ -59,7 +59,6 @@ _HOMES = {
     "sampled": "rows.excerpts",
     "sequential_rounding": "heuristics.descent",
     "show_config": "config",
-    "standard_cpa": "engines.lattice_cpa.standard_cpa",
     "variable": "constraints.base",
 }
 
@@ -104,7 +103,6 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.engines.lattice_cpa.model import RiskSlimLP as RiskSlimLP
     from riskslim.engines.lattice_cpa.model import RiskSlimMIP as RiskSlimMIP
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings as LatticeCPASettings
-    from riskslim.engines.lattice_cpa.standard_cpa import standard_cpa as standard_cpa
     from riskslim.heuristics.descent import (
         discrete_coordinate_descent as discrete_coordinate_descent,
     )

@@ -150,7 +150,8 @@ def test_the_command_line_names_a_missing_solver_before_it_reads(package, comman
 
 def test_cplex_is_named_by_all_that_needs_it():
     code = f"""{STATED}
-from riskslim import RiskSlimLP, RiskSlimMIP, standard_cpa
+from riskslim import RiskSlimLP, RiskSlimMIP
+from riskslim.paper import standard_cpa
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 problem = stated()
 for call in (
@@ -319,7 +320,7 @@ EXTRAS_OF_CODE = (
         *(
             (
                 package,
-                "from riskslim.baselines import PenalizedLogisticRegression\n"
+                "from riskslim.paper.baselines import PenalizedLogisticRegression\n"
                 "PenalizedLogisticRegression().fit([[0], [1], [0], [1]] * 9, [0, 1, 1, 1] * 9)",
                 f"the baselines need {package}, which is not installed: "
                 f'`pip install ".[baselines]"` {DOT}',

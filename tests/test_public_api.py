@@ -236,15 +236,15 @@ risk_at_most (p, where=None, *, profile=None, name=None)
 sampled (data, n, random_state=0)
 sequential_rounding (problem, coef, *, cutoff=inf, should_stop=None, stop=None)
 show_config (mode='stdout')
-standard_cpa (problem, *, relaxation=False, gap_tolerance=0.0, time_limit=60.0, max_iterations=10000, bounds=None, stop=None)
 variable (name)
 """  # noqa: E501
 
 # The public modules; pages of the reference are made from the same names.
 MODULES = (
-    "riskslim", "riskslim.backend", "riskslim.baselines", "riskslim.constraints.files",
-    "riskslim.exceptions", "riskslim.exports", "riskslim.items", "riskslim.metrics",
-    "riskslim.model_selection", "riskslim.plots", "riskslim.report", "riskslim.simulation",
+    "riskslim", "riskslim.backend", "riskslim.constraints.files", "riskslim.exceptions",
+    "riskslim.exports", "riskslim.items", "riskslim.metrics", "riskslim.model_selection",
+    "riskslim.paper", "riskslim.paper.baselines", "riskslim.paper.simulation", "riskslim.plots",
+    "riskslim.report",
 )  # fmt: skip
 # An enumeration shows for itself; errors of a machine that lacks something, or of a search that was
 # ended from outside, do not come on demand.
@@ -519,7 +519,7 @@ def examples(room: str) -> Iterator[doctest.DocTest]:
 @pytest.mark.parametrize(
     "room",
     [
-        pytest.param(room, marks=pytest.mark.slow) if room == "riskslim.baselines" else room
+        pytest.param(room, marks=pytest.mark.slow) if room == "riskslim.paper.baselines" else room
         for room in ROOMS
         if not room.endswith("__main__")
     ],

@@ -30,8 +30,8 @@ from benchmarks.comparison.data import DATASETS, Source, load
 from benchmarks.comparison.paper import MAX_SIZE, PRINTED
 from benchmarks.comparison.paper import TRADITIONAL as COLUMNS
 from benchmarks.comparison.pools import TRADITIONAL, narrowed
-from riskslim.baselines import PenalizedLogisticRegression, Pool
 from riskslim.metrics import logistic_loss
+from riskslim.paper.baselines import PenalizedLogisticRegression, Pool
 
 # The beginning of the paths of 100 penalties, where all nets of a few features are.
 N_PENALTIES, MIN_RATIO = 30, 1e-4 ** (29 / 99)

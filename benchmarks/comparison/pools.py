@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.baselines import (
+from riskslim.paper.baselines import (
     METHODS,
     Pool,
     fit_baselines,

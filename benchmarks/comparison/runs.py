@@ -32,8 +32,8 @@ from benchmarks.comparison.pools import (
 from benchmarks.comparison.results import RISKSLIM, Key, Result, measured, read_results
 from benchmarks.machine import describe_machine
 from riskslim import RiskSLIMClassifier
-from riskslim.baselines import Pool
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.paper.baselines import Pool
 
 BASELINES = "baselines"
 

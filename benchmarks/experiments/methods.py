@@ -19,9 +19,9 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
     lattice_cpa,
-    standard_cpa,
 )
-from riskslim.simulation import simulate
+from riskslim.paper import standard_cpa
+from riskslim.paper.simulation import simulate
 from riskslim.solution import TraceRecord, optimality_gap
 
 # Numbers of LatticeCPASettings that mean "none" where they are 0.

@@ -26,6 +26,7 @@ __all__ = [
     "by_name",
     "bytes_of",
     "checked_unknown_levels",
+    "checked_word",
     "csv_format_of",
     "encoder_of",
     "scales_of",
@@ -233,6 +234,13 @@ def _whole(option: str, value: float) -> int:
     if value != int(value):
         raise ValueError(f"{option} must be a share below 1 or a whole number, got {value}")
     return int(value)
+
+
+def checked_word(text: str | None, option: str, word: str) -> str | None:
+    """Read an option that has one value, where it is given."""
+    if text not in (None, word):
+        raise ValueError(f"{option} must be {word}, got {text!r}")
+    return text
 
 
 def csv_format_of(

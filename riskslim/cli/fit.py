@@ -18,12 +18,14 @@ import typer
 import riskslim
 from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
+from riskslim.classifier import stated_by
 from riskslim.cli import options
 from riskslim.cli.arguments import (
     arguments_of_engine,
     arguments_of_solver,
     by_name,
     bytes_of,
+    checked_word,
     csv_format_of,
     encoder_of,
     scales_of,
@@ -40,16 +42,17 @@ from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
-from riskslim.engines.choice import choose_engine, solve
+from riskslim.engines.choice import engine_named, solve
 from riskslim.engines.identity import facts_of, fingerprint, without_limits
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
+    from riskslim.classifier import RiskSLIMClassifier
     from riskslim.constraints.base import Constraint
     from riskslim.data.training_data import TrainingData
+    from riskslim.engines.choice import EngineChoice
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
-    from riskslim.scale import ScaleSet
     from riskslim.solution import Solution
 
 __all__ = ["demo", "fit"]
@@ -154,28 +157,29 @@ def fit(
         )  # fmt: skip
         source = Source(
             paths=data, outcome=outcome, positive=positive, weights=weights,
-            class_weight=class_weight, features=features or [], exclude=exclude or [],
+            features=features or [], exclude=exclude or [],
             encoder=encoder, numeric=numeric or [], categorical=categorical or [],
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
         stated = _constraints_in(constraints)
-        arguments = arguments_of_engine(n_solutions, within, solver, engine) | {
-            "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
-            "n_threads": threads,
+        parameters = {
+            "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
+            "items_per_variable": items_per_variable, "max_intercept": max_intercept,
+            "monotone": checked_word(monotone, "--monotone", "auto"), "engine": engine,
+            "class_weight": checked_word(class_weight, "--class-weight", "balanced"),
+            "scale": scales_of(scale, engine, stated), "time_limit": time_limit,
+            "gap_tolerance": gap_tolerance, "node_limit": node_limit, "n_threads": threads,
+            "random_state": seed, **arguments_of_engine(n_solutions, within, solver, engine),
         }  # fmt: skip
-        requirements = _Requirements(
-            max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
-            monotone=monotone, max_coef=max_coef, max_intercept=max_intercept,
-            l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
-            constraints=stated, scales=scales_of(scale, engine, stated),
-        )  # fmt: skip
-        search = _SearchOptions(engine, arguments, seed, quiet or verbose, source.memory_limit)
+        points_of = _PointsOfFeatures(max_coef, sign, lower, upper, fix, stated)
         training_data = source.read()
         shown.check(training_data.feature_names)
-        problem = requirements.problem_on(training_data)
+        classifier = points_of.classifier(training_data.feature_names, parameters)
+        limit = source.memory_limit
+        problem, search = _Search.stated(classifier, training_data, source.hidden, limit)
         _say_which_label(training_data, positive, quiet=quiet)
-        search = search.with_engine_for(problem)
+        search.say_engine()
         search.find(selection, problem, _Results(
             output=output, trace=trace, report_file=report_file, shown=shown, quiet=quiet
         ))  # fmt: skip
@@ -201,21 +205,15 @@ def demo(
         from riskslim.datasets import load_breast_cancer_binary
 
         shown = shown_of(by, points or "non-negative", None)
-        scales, special = scales_of(scale, engine), arguments_of_solver(solver, engine)
+        parameters: dict[str, Any] = {
+            "max_size": 5, "max_coef": 5, "max_intercept": 100, "l0_penalty": 1e-6,
+            "engine": engine, "scale": scales_of(scale, engine), "time_limit": time_limit,
+            **arguments_of_solver(solver, engine),
+        }  # fmt: skip
+        classifier = riskslim.RiskSLIMClassifier(**parameters)
         data = load_breast_cancer_binary()
-        coefficients = riskslim.CoefficientSet(
-            data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
-        )
-        problem = riskslim.RiskScoreProblem(
-            riskslim.LogisticLoss(data, coefficients),
-            coefficients,
-            max_size=5,
-            l0_penalty=1e-6,
-            scale=scales,
-        )
-        with display(SearchProgress(), hidden=quiet or verbose) as progress:
-            solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
-        _Results(quiet=quiet, shown=shown).write(problem, solution)
+        problem, search = _Search.stated(classifier, data, quiet or verbose)
+        _Results(quiet=quiet, shown=shown).write(problem, search.solve(problem))
 
 
 def _say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -> None:
@@ -241,69 +239,30 @@ def _say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Requirements:
-    """Requirements on the risk score, as options say them: features are known from the data."""
+@dataclass(frozen=True)
+class _PointsOfFeatures:
+    """Options on the points of features, which are known from the data."""
 
-    max_size: int
-    min_size: int
-    items_per_variable: int | None
-    monotone: str | None
     max_coef: int
-    max_intercept: int | None
-    l0_penalty: float
     sign: list[str] | None
     lower: list[str] | None
     upper: list[str] | None
     fix: list[str] | None
     constraints: list[Constraint]
-    scales: ScaleSet
 
-    def problem_on(self, data: TrainingData) -> RiskScoreProblem:
-        """State the problem on training data."""
-        names, limit = data.feature_names, self.max_intercept
+    def classifier(
+        self, names: tuple[str, ...], parameters: Mapping[str, Any]
+    ) -> RiskSLIMClassifier:
+        """The classifier that is asked for: these, and parameters that are options."""
         signs, signs_of_variables = signs_of(self.sign, names)
-        coefficients = riskslim.CoefficientSet(
-            names,
-            dict.fromkeys(names, -self.max_coef) | by_name(self.lower, "--lower", int),
-            dict.fromkeys(names, self.max_coef) | by_name(self.upper, "--upper", int),
+        return riskslim.RiskSLIMClassifier(
+            min_coef=dict.fromkeys(names, -self.max_coef) | by_name(self.lower, "--lower", int),
+            max_coef=dict.fromkeys(names, self.max_coef) | by_name(self.upper, "--upper", int),
             sign=signs,
             fixed=by_name(self.fix, "--fix", int),
-            intercept_lower=None if limit is None else -limit,
-            intercept_upper=limit,
+            constraints=[*self.constraints, *signs_of_variables],
+            **parameters,
         )
-        return riskslim.RiskScoreProblem(
-            riskslim.LogisticLoss(data, coefficients),
-            coefficients,
-            max_size=self.max_size,
-            min_size=self.min_size,
-            l0_penalty=self.l0_penalty,
-            constraints=[
-                *self.constraints,
-                *signs_of_variables,
-                *self._per_variable(),
-                *self._by_trend(),
-            ],
-            scale=self.scales,
-        )
-
-    def _per_variable(self) -> list[Constraint]:
-        if self.items_per_variable is None:
-            return []
-        from riskslim.constraints.linear import items_per_variable
-
-        if self.items_per_variable < 1:
-            raise ValueError(
-                f"--items-per-variable must be at least 1, got {self.items_per_variable}"
-            )
-        return [items_per_variable(self.items_per_variable)]
-
-    def _by_trend(self) -> list[Constraint]:
-        from riskslim.constraints.allowed_points import monotone
-
-        if self.monotone not in (None, "auto"):
-            raise ValueError(f"--monotone must be auto, got {self.monotone!r}")
-        return [] if self.monotone is None else [monotone()]
 
 
 def _constraints_in(path: Path | None) -> list[Constraint]:
@@ -320,36 +279,43 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 
 
 @dataclass(frozen=True)
-class _SearchOptions:
+class _Search:
     """The search: the engine, its arguments, whether progress is hidden."""
 
-    engine: str
+    choice: EngineChoice
     arguments: dict[str, Any]
-    seed: int
     hidden: bool
-    memory_limit: int | None = None
 
-    def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
-        """Choose the engine where that is left open."""
-        choice = choose_engine(problem, self.engine)
-        logger.info("engine: %s (%s)", choice.name, choice.reason)
-        if self.engine == "auto" and not self.hidden:
-            emit(f"Engine: {choice.name}, {choice.reason}.", err=True)
-        arguments = self.arguments
-        if choice.name == "branch_and_bound" and self.memory_limit is not None:
+    @classmethod
+    def stated(
+        cls,
+        classifier: RiskSLIMClassifier,
+        data: TrainingData,
+        hidden: bool,
+        memory_limit: int | None = None,
+    ) -> tuple[RiskScoreProblem, _Search]:
+        """The problem that a classifier solves, and how it does so."""
+        problem, arguments = stated_by(classifier, data)
+        del arguments["settings"]
+        choice = engine_named(classifier.engine)
+        if choice.name == "branch_and_bound" and memory_limit is not None:
             # Where rows are in memory, they and tables of supports need the rest.
-            share = 4 if problem.loss.data.rows.is_block else 1
-            limit = max(self.memory_limit // share, 1)
+            share = 4 if data.rows.is_block else 1
+            limit = max(memory_limit // share, 1)
             settings = riskslim.BranchAndBoundSettings()
             if limit < settings.memory_limit:
-                settings = replace(settings, memory_limit=limit)
-            arguments = {"settings": settings, **arguments}
-        return replace(self, engine=choice.name, arguments=arguments)
+                arguments["settings"] = replace(settings, memory_limit=limit)
+        return problem, cls(choice, arguments, hidden)
+
+    def say_engine(self) -> None:
+        """Say which engine was chosen, where that was left open."""
+        logger.info("engine: %s (%s)", self.choice.name, self.choice.reason)
+        if self.choice.remark and not self.hidden:
+            emit(f"Engine: {self.choice.name}, {self.choice.reason}.", err=True)
 
     def solve(self, problem: RiskScoreProblem, checkpoint: Path | None = None) -> Solution:
         """Search for one score, or a list of the best ones."""
-        arguments = {"engine": self.engine, "random_state": self.seed, **self.arguments}
-        kept = None
+        arguments, kept = self.arguments, None
         if checkpoint is not None:
             named = without_limits(arguments)
             kept = Checkpoint(checkpoint, fingerprint(problem, named), facts_of(problem, named))
@@ -369,9 +335,7 @@ class _SearchOptions:
 
     def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
-        path = selection.run(
-            problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
-        )
+        path = selection.run(problem, hidden=self.hidden, **self.arguments)
         chosen, why = selection.choose(path)
         if chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)

@@ -31,7 +31,6 @@ class Source:
     outcome: str
     positive: str | None
     weights: str | None
-    class_weight: str | None
     features: list[str]
     exclude: list[str]
     encoder: ItemEncoder | None
@@ -75,11 +74,7 @@ class Source:
                 )
         except UnusableColumnsError as error:
             raise type(error)(self._advice(error, look=held)) from None
-        if self.class_weight is None:
-            return data
-        if self.class_weight != "balanced":
-            raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
-        return data.with_class_weight(self.class_weight)
+        return data
 
     def _advice(self, error: UnusableColumnsError, *, look: bool) -> str:
         settled = {

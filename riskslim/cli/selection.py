@@ -118,20 +118,16 @@ class Selection:
             if file is not None and file.suffix not in {".csv", ".json"}:
                 raise ValueError(f"{option} must end in .csv or .json, got {file}")
 
-    def run(
-        self, problem: RiskScoreProblem, *, seed: int, hidden: bool, **arguments: Any
-    ) -> ModelSizePath:
+    def run(self, problem: RiskScoreProblem, *, hidden: bool, **arguments: Any) -> ModelSizePath:
         """Find the scores.
 
         Parameters
         ----------
         problem : RiskScoreProblem
-        seed : int
-            Of the folds.
         hidden : bool
             Show no progress.
         **arguments
-            Of the engine.
+            The engine, its arguments, and the seed, which is that of the folds, too.
 
         Returns
         -------
@@ -152,7 +148,6 @@ class Selection:
                 problem,
                 sizes=None if self.path else [problem.max_size],
                 cv=self.cv if self.folds is None else str(self.folds),
-                random_state=seed,
                 n_jobs=1 if self.n_jobs is None else self.n_jobs,
                 progress=None if progress is None else progress.step,
                 search_progress=None if progress is None else progress.follow,

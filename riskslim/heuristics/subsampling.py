@@ -303,7 +303,7 @@ class Subsampling:
     --------
     >>> import numpy as np
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-    >>> from riskslim.simulation import simulate
+    >>> from riskslim.paper.simulation import simulate
     >>> from riskslim.heuristics.subsampling import Subsampling
     >>> X, y, names, _ = simulate(20_000, 4)
     >>> data = TrainingData(X, y, feature_names=names)

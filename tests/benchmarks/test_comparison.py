@@ -21,7 +21,7 @@ from benchmarks.comparison.data import ALL_ROWS, Source, load
 from benchmarks.comparison.pools import Grid
 from benchmarks.comparison.tables import Tables
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
-from riskslim.baselines.estimators import METHODS, fit_baselines
+from riskslim.paper.baselines.estimators import METHODS, fit_baselines
 
 pytestmark = pytest.mark.benchmarks
 

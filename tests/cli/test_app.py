@@ -857,7 +857,7 @@ def test_demo(monkeypatch):
     monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", spy)
     result = run("demo", "--scale", 1)
     ((problem, limits, solution),) = seen
-    assert limits == {"time_limit": 300.0, "progress": None}
+    assert (limits["time_limit"], limits["gap_tolerance"], limits["progress"]) == (300.0, 0.0, None)
     assert (problem.max_size, problem.min_size) == (5, 0)
     assert set(zip(problem.lower[1:], problem.upper[1:], strict=True)) == {(-5, 5)}
     assert (problem.lower[0], problem.upper[0]) == (-100, 100)

@@ -24,12 +24,12 @@ from riskslim import (
     model_size,
     not_both,
     points_in,
-    standard_cpa,
 )
 from riskslim.constraints.rows import ConstraintRows
 from riskslim.constraints.search import search_vector
 from riskslim.engines.lattice_cpa.conflicts import confirmed
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
+from riskslim.paper import standard_cpa
 from riskslim.problem.conflicts import conflicting_constraints
 
 COEFFICIENTS = {

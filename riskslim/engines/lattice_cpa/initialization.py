@@ -1,10 +1,10 @@
 r"""The standard cutting plane algorithm, and what LCPA starts from.
 
-:func:`standard_cpa` is the paper's Algorithm CPA. On RiskSlimMIP it solves the risk score
-problem itself, until a surrogate stalls; on RiskSlimLP it solves the convex relaxation, and
-gives LCPA its first cuts and bounds. :func:`initialize` is the paper's initialization
-procedure (appendix on algorithmic improvements): CPA on the relaxation, rounding and polishing
-of its iterates, chained updates.
+:mod:`~riskslim.engines.lattice_cpa.cutting_planes` is the loop of the paper's Algorithm CPA. On
+RiskSlimMIP it solves the risk score problem itself, until a surrogate stalls; on RiskSlimLP it
+solves the convex relaxation, and gives LCPA its first cuts and bounds. :func:`initialize` is the
+paper's initialization procedure (appendix on algorithmic improvements): CPA on the relaxation,
+rounding and polishing of its iterates, chained updates.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from riskslim.bounds import chained_updates
 from riskslim.engines.branch_and_bound.root import solve_root
+from riskslim.engines.lattice_cpa.cutting_planes import cutting_planes
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import Cut
-from riskslim.engines.lattice_cpa.standard_cpa import cutting_planes
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.runs import INTERRUPTED
 from riskslim.heuristics.descent import round_and_polish

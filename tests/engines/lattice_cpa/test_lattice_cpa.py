@@ -26,7 +26,6 @@ from riskslim import (
     Status,
     TrainingData,
     lattice_cpa,
-    standard_cpa,
 )
 from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.branch_and_bound.root import RootSearch
@@ -41,6 +40,7 @@ from riskslim.exceptions import (
     ProblemSizeError,
     SolverUnavailableError,
 )
+from riskslim.paper import standard_cpa
 
 
 @pytest.fixture(scope="module")

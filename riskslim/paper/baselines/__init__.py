@@ -23,7 +23,7 @@ same elastic nets. The package glum is needed (``pip install ".[baselines]"``).
 
 from __future__ import annotations
 
-from riskslim.baselines.estimators import (
+from riskslim.paper.baselines.estimators import (
     METHODS,
     PenalizedLogisticRegression,
     PooledRescaledRounding,
@@ -34,8 +34,8 @@ from riskslim.baselines.estimators import (
     UnitWeighting,
     fit_baselines,
 )
-from riskslim.baselines.pool import Pool
-from riskslim.baselines.rounding import rescaled_rounding, rounding, unit_weights
+from riskslim.paper.baselines.pool import Pool
+from riskslim.paper.baselines.rounding import rescaled_rounding, rounding, unit_weights
 
 __all__ = [
     "METHODS",

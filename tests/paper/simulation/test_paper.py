@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from riskslim import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.simulation import SimulatedData, simulate, source_data
+from riskslim.paper.simulation import SimulatedData, simulate, source_data
 
 KINDS = ("integer", "binary", "real")
 

@@ -15,8 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riskslim._checks import is_int
-from riskslim.baselines.elastic_net import platt_scaling
-from riskslim.baselines.pool import (
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
+from riskslim.constraints.base import Constraint, Setting
+from riskslim.constraints.rows import ConstraintRows, checked_constraints
+from riskslim.data.tables import series_name
+from riskslim.data.training_data import TrainingData
+from riskslim.data.warned import user_stacklevel
+from riskslim.exceptions import PositiveLabelWarning
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.paper.baselines.elastic_net import platt_scaling
+from riskslim.paper.baselines.pool import (
     ElasticNets,
     Pool,
     PoolSettings,
@@ -26,21 +34,13 @@ from riskslim.baselines.pool import (
     losses_of,
     mean_auc_of,
 )
-from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
-from riskslim.constraints.base import Constraint, Setting
-from riskslim.constraints.rows import ConstraintRows, checked_constraints
-from riskslim.data.tables import series_name
-from riskslim.data.training_data import TrainingData
-from riskslim.data.warned import user_stacklevel
-from riskslim.exceptions import PositiveLabelWarning
-from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
 from riskslim.verbose import VerboseLog
 
 __all__ = ["Baseline", "RiskScoreBaseline", "fit_to_same_nets"]
 
-logger = logging.getLogger("riskslim.baselines.estimators")
+logger = logging.getLogger("riskslim.paper.baselines.estimators")
 
 # Share of a pool that meets all requirements below which it is said that the choice is a small one.
 _FEW_FEASIBLE = 0.1
@@ -111,7 +111,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit(self, nets: ElasticNets) -> Any:
-        log = VerboseLog("riskslim.baselines.estimators", type(self).__name__, self.verbose)
+        log = VerboseLog("riskslim.paper.baselines.estimators", type(self).__name__, self.verbose)
         nets.log = log
         before, nets.n_unfinished = nets.n_unfinished, 0
         instances = np.arange(len(nets.instances[0]))

@@ -17,7 +17,7 @@ import pytest
 
 from paths import DOCS, ROOT
 from riskslim import RiskScoreProblem, Status, TrainingData
-from riskslim.simulation import simulate_seizure
+from riskslim.paper.simulation import simulate_seizure
 
 
 def words(text):

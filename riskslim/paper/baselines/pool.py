@@ -14,11 +14,11 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from riskslim._checks import is_int
-from riskslim.baselines.elastic_net import Design, Path, elastic_net_path, penalty_path
 from riskslim.coefficients import CoefficientSet, PerFeature
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.loss.logistic import LogisticLoss
+from riskslim.paper.baselines.elastic_net import Design, Path, elastic_net_path, penalty_path
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.verbose import VerboseLog
 
@@ -70,7 +70,7 @@ class Pool:
 
     Examples
     --------
-    >>> from riskslim.baselines import PenalizedLogisticRegression
+    >>> from riskslim.paper.baselines import PenalizedLogisticRegression
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = PenalizedLogisticRegression(l1_ratios=[1], n_penalties=10)
@@ -181,7 +181,7 @@ class ElasticNets:
         self.whole = Sample(data, signs)
         self.folds = _folds(X, data, signs, settings)
         self.n_unfinished = 0
-        self.log = VerboseLog("riskslim.baselines.estimators", "", 0)
+        self.log = VerboseLog("riskslim.paper.baselines.estimators", "", 0)
         allowed = self.lower < self.upper
         self.penalties = {
             ratio: penalty_path(

@@ -1,4 +1,4 @@
-"""The standard cutting plane algorithm (CPA), which the lattice version improves."""
+"""The loop of the cutting plane algorithm, which initializes the lattice version."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.bounds import ObjectiveBounds
-from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim.engines.lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
-from riskslim.engines.lattice_cpa.start import best_possible_bounds, require_feasible
 from riskslim.engines.runs import INTERRUPTED
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import optimality_gap
 
-__all__ = ["CPAIteration", "CPAResult", "cutting_planes", "standard_cpa"]
+__all__ = ["CPAIteration", "CPAResult", "cutting_planes"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
 
 @dataclasses.dataclass(frozen=True)
 class CPAIteration:
-    """One iteration of the standard cutting plane algorithm.
+    """One iteration of the cutting plane algorithm.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ class CPAIteration:
 
 @dataclasses.dataclass(frozen=True)
 class CPAResult:
-    """The outcome of the standard cutting plane algorithm.
+    """The outcome of the cutting plane algorithm.
 
     Parameters
     ----------
@@ -86,84 +84,6 @@ class CPAResult:
         return optimality_gap(self.upper_bound, self.lower_bound)
 
 
-def standard_cpa(
-    problem: RiskScoreProblem,
-    *,
-    relaxation: bool = False,
-    gap_tolerance: float = 0.0,
-    time_limit: float = 60.0,
-    max_iterations: int = 10_000,
-    bounds: ObjectiveBounds | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> CPAResult:
-    r"""Standard cutting plane algorithm (CPA) on RiskSlimMIP or RiskSlimLP.
-
-    Each iteration solves the surrogate to optimality, evaluates the loss at its solution and
-    adds the cut there. Its optimal value is a lower bound; the best objective of any iterate
-    is the upper bound.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-        Must be feasible.
-    relaxation : bool, default False
-        Solve the linear relaxation (RiskSlimLP): real-valued coefficients, and
-        :math:`\alpha_j \in [0, 1]` in the place of the count of features.
-    gap_tolerance : float, default 0.0
-        Stop when 1 - lower/upper bound is at most this (:math:`\varepsilon^{stop}`).
-    time_limit : float, default 60.0
-        Seconds.
-    max_iterations : int, default 10000
-    bounds : ObjectiveBounds, optional
-        Valid bounds to start from; computed from the data if None.
-    stop : callable, optional
-        Asked before each iteration; True ends the run.
-
-    Returns
-    -------
-    CPAResult
-
-    Raises
-    ------
-    InfeasibleProblemError
-        No vector meets the requirements.
-    ValueError
-        A limit is negative, or a feature's values are too large.
-    SolverUnavailableError, ProblemSizeError
-        CPLEX is missing, or its licence too small.
-
-    Notes
-    -----
-    Ustun & Rudin (2019), Algorithm *CPA*. The surrogate holds at most as many cuts as fit into
-    CPLEX's Community Edition; beyond that the slackest cuts leave it. They remain in the
-    result, and the lower bound never falls.
-
-    Examples
-    --------
-    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-    >>> from riskslim import standard_cpa
-    >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
-    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
-    >>> standard_cpa(problem).converged
-    True
-    """
-    require_feasible(problem)
-    if time_limit < 0 or max_iterations < 0 or gap_tolerance < 0:
-        raise ValueError("time_limit, max_iterations and gap_tolerance must be at least 0")
-    if problem.constraint_rows is not None:
-        feasible_start(problem, time_limit=time_limit, stop=stop)
-    return cutting_planes(
-        problem,
-        relaxation,
-        gap_tolerance,
-        time_limit,
-        max_iterations,
-        best_possible_bounds(problem) if bounds is None else bounds,
-        stop,
-    )
-
-
 def cutting_planes(
     problem: RiskScoreProblem,
     relaxation: bool,
@@ -173,7 +93,18 @@ def cutting_planes(
     bounds: ObjectiveBounds,
     stop: Callable[[], bool] | None,
 ) -> CPAResult:
-    """:func:`standard_cpa` on a problem that is known to be feasible."""
+    """Solve the surrogate of a feasible problem and cut at its solution, again and again.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    relaxation, gap_tolerance, time_limit, max_iterations, bounds, stop
+        As in :func:`riskslim.paper.standard_cpa`.
+
+    Returns
+    -------
+    CPAResult
+    """
     model = RiskSlimLP(problem, bounds) if relaxation else RiskSlimMIP(problem, bounds)
     run = _CuttingPlanes(model, bounds.objective_min, gap_tolerance)
     start = time.perf_counter()
@@ -194,7 +125,7 @@ def cutting_planes(
 
 
 class _CuttingPlanes:
-    """State of one run of the standard cutting plane algorithm."""
+    """State of one run of the cutting plane algorithm."""
 
     def __init__(self, model: RiskSlimMIP, lower_bound: float, gap_tolerance: float) -> None:
         self.model = model

@@ -7,8 +7,8 @@ import pytest
 
 from checked_solutions import EQUAL, report
 from enumeration import enumerate_optimum, loss, objective, random_problem, violations
-from riskslim import standard_cpa
 from riskslim.exceptions import InfeasibleProblemError
+from riskslim.paper import standard_cpa
 from small_problems import Case, infeasible
 
 

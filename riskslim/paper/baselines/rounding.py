@@ -32,7 +32,7 @@ def rounding(coef: ArrayLike, max_coef: int = 5) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from riskslim.baselines import rounding
+    >>> from riskslim.paper.baselines import rounding
     >>> rounding([-7.6, 0.4, -1.7, 8.2])
     array([-8,  0, -2,  5])
     """
@@ -61,7 +61,7 @@ def rescaled_rounding(coef: ArrayLike, max_coef: int = 5) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from riskslim.baselines import rescaled_rounding
+    >>> from riskslim.paper.baselines import rescaled_rounding
     >>> rescaled_rounding([-0.7, 0.1, -0.4, 0.02])
     array([-9,  1, -5,  0])
     """
@@ -88,7 +88,7 @@ def unit_weights(coef: ArrayLike) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from riskslim.baselines import unit_weights
+    >>> from riskslim.paper.baselines import unit_weights
     >>> unit_weights([-1.7, 0.1, -0.4, 0.0])
     array([-1,  1, -1,  0])
     """

@@ -12,7 +12,7 @@ generated directly, in the memory of the result, and is nested in the larger one
 
 from __future__ import annotations
 
-from riskslim.simulation.paper import (
+from riskslim.paper.simulation.paper import (
     SeizureData,
     SimulatedData,
     simulate,

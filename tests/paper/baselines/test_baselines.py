@@ -27,7 +27,9 @@ from riskslim import (
     branch_and_bound,
     discrete_coordinate_descent,
 )
-from riskslim.baselines import (
+from riskslim.data.distinct import distinct_rows
+from riskslim.datasets import load_breast_cancer_binary
+from riskslim.paper.baselines import (
     METHODS,
     PenalizedLogisticRegression,
     PooledRescaledRounding,
@@ -41,9 +43,12 @@ from riskslim.baselines import (
     rounding,
     unit_weights,
 )
-from riskslim.baselines.elastic_net import Design, elastic_net_path, penalty_path, platt_scaling
-from riskslim.data.distinct import distinct_rows
-from riskslim.datasets import load_breast_cancer_binary
+from riskslim.paper.baselines.elastic_net import (
+    Design,
+    elastic_net_path,
+    penalty_path,
+    platt_scaling,
+)
 
 DOCUMENT = DOCS / "baselines.md"
 ROUNDED = ("Rd", "RsRd", "Unit")
@@ -372,7 +377,7 @@ def test_polishing_of_wide_points_ends(monkeypatch):
         moves.append(found.n_iterations)
         return found
 
-    monkeypatch.setattr("riskslim.baselines.estimators.discrete_coordinate_descent", counted)
+    monkeypatch.setattr("riskslim.paper.baselines.estimators.discrete_coordinate_descent", counted)
     # Without a limit the descents of 1e5 take 1e5 moves, and those of 1e7 take minutes.
     PooledRescaledRounding(max_coef=10**5, l1_ratios=[1.0], n_penalties=3, cv=2).fit(X, y)
     assert max(moves) == 1000
@@ -519,7 +524,7 @@ def test_progress_is_for_those_who_want_it(frame, caplog, capfd):
     assert len(lines) > ratios + 1 + 5 + 5
     last = caplog.records[-1].getMessage()
     assert last.startswith(f"{model.n_feasible_} of 30 models are feasible; chosen: mixing value")
-    assert {record.name for record in caplog.records} == {"riskslim.baselines.estimators"}
+    assert {record.name for record in caplog.records} == {"riskslim.paper.baselines.estimators"}
     caplog.clear()
     # Once a second: hardly any line of a fit that takes less.
     fit_baselines(*frame, methods=["Rd", "Unit"], verbose=1, **FEW)
@@ -536,7 +541,7 @@ def test_an_interrupt_ends_the_fit(frame, monkeypatch):
             raise KeyboardInterrupt
         return elastic_net_path(*arguments, **options)
 
-    monkeypatch.setattr("riskslim.baselines.pool.elastic_net_path", interrupted)
+    monkeypatch.setattr("riskslim.paper.baselines.pool.elastic_net_path", interrupted)
     model = Rounding(**FEW)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*frame)

@@ -1,4 +1,4 @@
-"""The baselines as scikit-learn estimators; :mod:`riskslim.baselines` lists them."""
+"""The baselines as scikit-learn estimators; :mod:`riskslim.paper.baselines` lists them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing
-from riskslim.baselines.base import Baseline, RiskScoreBaseline, fit_to_same_nets
-from riskslim.baselines.pool import (
+from riskslim.coefficients import CoefficientSet, PerFeature
+from riskslim.constraints.base import Constraint
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.paper.baselines.base import Baseline, RiskScoreBaseline, fit_to_same_nets
+from riskslim.paper.baselines.pool import (
     ElasticNets,
     Sample,
     distinct_models,
 )
-from riskslim.baselines.rounding import rescaled_rounding, rounding, unit_weights
-from riskslim.coefficients import CoefficientSet, PerFeature
-from riskslim.constraints.base import Constraint
-from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.paper.baselines.rounding import rescaled_rounding, rounding, unit_weights
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem
 
 __all__ = [
@@ -96,7 +96,7 @@ class PenalizedLogisticRegression(Baseline):
     -----
     The chosen instance, a pair of mixing value and penalty, is the one with the largest mean AUC
     over the test folds among those whose model of all rows is feasible. Penalties are those of
-    all rows (:func:`~riskslim.baselines.elastic_net.penalty_path`), in the folds too. For an
+    all rows (:func:`~riskslim.paper.baselines.elastic_net.penalty_path`), in the folds too. For an
     estimate of
     the performance that is not biased by this choice, cross-validate the estimator: that is the
     nested cross-validation of the paper.
@@ -107,7 +107,7 @@ class PenalizedLogisticRegression(Baseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import PenalizedLogisticRegression
+    >>> from riskslim.paper.baselines import PenalizedLogisticRegression
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> X, y = data.integer_columns, data.labels
@@ -183,7 +183,7 @@ class Rounding(RiskScoreBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import Rounding
+    >>> from riskslim.paper.baselines import Rounding
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = Rounding(l1_ratios=[1])
@@ -208,7 +208,7 @@ class RescaledRounding(RiskScoreBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import RescaledRounding
+    >>> from riskslim.paper.baselines import RescaledRounding
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = RescaledRounding(l1_ratios=[1])
@@ -233,7 +233,7 @@ class UnitWeighting(RiskScoreBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import UnitWeighting
+    >>> from riskslim.paper.baselines import UnitWeighting
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = UnitWeighting(l1_ratios=[1])
@@ -378,7 +378,7 @@ class PooledRounding(_PooledBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import PooledRounding
+    >>> from riskslim.paper.baselines import PooledRounding
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = PooledRounding(l1_ratios=[1])
@@ -403,7 +403,7 @@ class PooledRescaledRounding(_PooledBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import PooledRescaledRounding
+    >>> from riskslim.paper.baselines import PooledRescaledRounding
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = PooledRescaledRounding(l1_ratios=[1])
@@ -428,7 +428,7 @@ class PooledSequentialRounding(_PooledBaseline):
 
     Examples
     --------
-    >>> from riskslim.baselines import PooledSequentialRounding
+    >>> from riskslim.paper.baselines import PooledSequentialRounding
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> model = PooledSequentialRounding(l1_ratios=[1])
@@ -504,7 +504,7 @@ def fit_baselines(
 
     Examples
     --------
-    >>> from riskslim.baselines import fit_baselines
+    >>> from riskslim.paper.baselines import fit_baselines
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> fitted = fit_baselines(

@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 from riskslim._checks import as_int
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import PositiveLabelWarning
-from riskslim.simulation.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
+from riskslim.paper.simulation.seizure import (
+    Values,
+    seizure_columns,
+    seizure_outcomes,
+    seizure_signs,
+)
 
 __all__ = ["SeizureData", "SimulatedData", "simulate", "simulate_seizure", "source_data"]
 
@@ -57,7 +62,7 @@ class SimulatedData(NamedTuple):
 
     Examples
     --------
-    >>> from riskslim.simulation import simulate
+    >>> from riskslim.paper.simulation import simulate
     >>> data = simulate(100, 4)
     >>> data.X.shape, data.X.dtype, data.feature_names
     ((100, 4), dtype('int8'), ('x3_1', 'x2_1', 'x6_1', 'x7_1'))
@@ -85,7 +90,7 @@ class SeizureData(NamedTuple):
 
     Examples
     --------
-    >>> from riskslim.simulation import simulate_seizure
+    >>> from riskslim.paper.simulation import simulate_seizure
     >>> patients = simulate_seizure(200)
     >>> len(patients.X), patients.y.shape, set(patients.signs.values()) <= {"+", "-"}
     (87, (200,), True)
@@ -162,7 +167,7 @@ def simulate(
 
     Examples
     --------
-    >>> from riskslim.simulation import simulate
+    >>> from riskslim.paper.simulation import simulate
     >>> small, large = simulate(4, 3), simulate(1000, 30)
     >>> bool((large.X[:4, :3] == small.X).all())
     True
@@ -248,7 +253,7 @@ def simulate_seizure(n_samples: int = 5427, *, random_state: int = 0) -> Seizure
 
     Examples
     --------
-    >>> from riskslim.simulation import simulate_seizure
+    >>> from riskslim.paper.simulation import simulate_seizure
     >>> X, y, signs = simulate_seizure(1000)
     >>> len(X), y.shape, sum(sign == "+" for sign in signs.values())
     (87, (1000,), 58)
@@ -276,7 +281,7 @@ def source_data() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
     Examples
     --------
-    >>> from riskslim.simulation import source_data
+    >>> from riskslim.paper.simulation import source_data
     >>> X, y = source_data()
     >>> X.shape, int(X.min()), int(X.max()), int(y.sum())
     ((683, 9), 0, 10, 239)
