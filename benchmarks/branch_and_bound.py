@@ -35,7 +35,6 @@ from benchmarks.commands import command, measured, show
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     branch_and_bound,
     read,
@@ -130,9 +129,8 @@ def make_problem(folder: Path, instance: Instance, scale: ScaleLike = 1.0) -> Ri
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
-    loss = LogisticLoss(data, coefficients)
     return RiskScoreProblem(
-        loss, coefficients, max_size=instance.max_size, l0_penalty=1e-6, scale=scale
+        data, coefficients, max_size=instance.max_size, l0_penalty=1e-6, scale=scale
     )
 
 

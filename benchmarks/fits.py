@@ -8,7 +8,6 @@ from typing import Any
 from benchmarks.instances import Case, Table
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -45,8 +44,7 @@ def fit(
     data = TrainingData(*table)
     packed = perf_counter()
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, max_size=max_size)
+    problem = RiskScoreProblem(data, coefficients, max_size=max_size)
     stated = perf_counter()
     solution = ENGINES[engine](problem, time_limit=time_limit)
     end, cpu_end = perf_counter(), process_time()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reference import ReferenceLoss
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
 from riskslim.paper.simulation import simulate
 
 # integer: 0..10. binary: 0/1. real: all features real. mixed: every second feature real.
@@ -76,8 +76,7 @@ class Instance:
         self.data = TrainingData(X, y, weights)
         coefficients = CoefficientSet(self.data.feature_names, -5, 5)
         # Kernels are compared row by row; merged rows would be an advantage of another kind.
-        loss = LogisticLoss(self.data, coefficients, compress=False)
-        self.problem = RiskScoreProblem(loss, coefficients)
+        self.problem = RiskScoreProblem(self.data, coefficients, compress=False)
         self.loss = self.problem.loss
         largest = None
         if self.loss.form == "lookup_table":

@@ -92,8 +92,7 @@ class Data:
         y = _labels(rng, X) if y is None else y
         data = TrainingData(X, y)
         coefficients = CoefficientSet(data.feature_names, -5, 5)
-        loss = LogisticLoss(data, coefficients)
-        return RiskScoreProblem(loss, coefficients, max_size=size, **options)
+        return RiskScoreProblem(data, coefficients, max_size=size, **options)
 
     def items(self, n: int, d: int) -> np.ndarray:
         rng = np.random.default_rng(2)
@@ -255,7 +254,7 @@ def _write(path: Path, X: np.ndarray, y: np.ndarray) -> None:
 
 def _of(data: TrainingData) -> RiskScoreProblem:
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=4)
+    return RiskScoreProblem(data, coefficients, max_size=4)
 
 
 def models(data: Data) -> Iterator[Phase]:

@@ -41,7 +41,6 @@ from benchmarks.children import run_python
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -110,8 +109,9 @@ def run(
     found |= {"data": repr(data), "read": clock.lap()}
     if not options.read_only:
         coefficients = CoefficientSet(data.feature_names, -5, 5)
-        loss = LogisticLoss(data, coefficients, n_threads=options.threads)
-        problem = RiskScoreProblem(loss, coefficients, max_size=options.max_size)
+        problem = RiskScoreProblem(
+            data, coefficients, n_threads=options.threads, max_size=options.max_size
+        )
         share = 4 if data.rows.is_block else 1
         memory = min(int(options.memory_limit) // share, BranchAndBoundSettings().memory_limit)
         solution = branch_and_bound(

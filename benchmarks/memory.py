@@ -25,7 +25,6 @@ from benchmarks.instances import Case, make_table
 from benchmarks.tables import SOURCES, make_source
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     discrete_coordinate_descent,
@@ -94,8 +93,7 @@ def run_steps(source: str, case: Case, folder: Path) -> dict[str, Any]:
     del table
     data: TrainingData = watched("TrainingData", made.build)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = watched("LogisticLoss", lambda: LogisticLoss(data, coefficients))
-    problem = watched("RiskScoreProblem", lambda: RiskScoreProblem(loss, coefficients))
+    problem = watched("RiskScoreProblem", lambda: RiskScoreProblem(data, coefficients))
     integers = np.resize([1, -1, 0, 0], len(problem.lower))
     watched("value", lambda: problem.loss.value(integers))
     watched("value and gradient", lambda: problem.loss.value_and_gradient(integers))
@@ -109,7 +107,7 @@ def warm_up(source: str, case: Case, folder: Path) -> None:
     made = make_source(source, make_table(case._replace(n=2000)), folder)
     data = made.build()
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     start = np.zeros(len(problem.lower))
     problem.loss.value_and_gradient(start)
     discrete_coordinate_descent(problem, start)

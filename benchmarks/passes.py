@@ -25,7 +25,6 @@ from benchmarks.instances import Case, make_table
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -143,7 +142,7 @@ def time_searches(n: int, d: int, time_limit: float, *, files: bool) -> Iterator
         kinds = {"a sample, rows in files": BranchAndBoundSettings(memory_limit=IN_FILES_MEMORY)}
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     for name, settings in kinds.items():
-        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+        problem = RiskScoreProblem(data, coefficients, max_size=5)
         began = process_time()
         solution = branch_and_bound(problem, time_limit=time_limit, settings=settings)
         seconds, certificate = process_time() - began, solution.certificate

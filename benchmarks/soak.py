@@ -51,7 +51,6 @@ from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -256,13 +255,12 @@ class Jobs:
     def problem(self, n: int | None = None, **options: Any) -> RiskScoreProblem:
         data = TrainingData(*self.table(n))
         coefficients = CoefficientSet(data.feature_names, -3, 3)
-        loss = LogisticLoss(data, coefficients, n_threads=int(self.rng.integers(1, 3)))
         constraints = options.pop("constraints", ())
         if self.rng.random() < 0.2:
             constraints = (*constraints, at_most(1, data.feature_names[:3]))
         return RiskScoreProblem(
-            loss, coefficients, max_size=int(self.rng.integers(1, 4)), constraints=constraints,
-            **options,
+            data, coefficients, n_threads=int(self.rng.integers(1, 3)),
+            max_size=int(self.rng.integers(1, 4)), constraints=constraints, **options,
         )  # fmt: skip
 
     def limits(self) -> dict[str, Any]:
@@ -303,7 +301,7 @@ class Jobs:
         pq.write_table(pa.table(columns), path, row_group_size=2000)
         data = read(path, "y", memory_limit=2**20, scratch=self.folder)
         coefficients = CoefficientSet(data.feature_names, -3, 3)
-        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        problem = RiskScoreProblem(data, coefficients, max_size=2)
         path.unlink()
         branch_and_bound(problem, **self.limits())
 

@@ -111,8 +111,9 @@ def search(n: int, n_threads: int, time_limit: float) -> dict[str, object]:
     data = TrainingData(X, y)
     found: dict[str, object] = {"rows": n, "threads": n_threads, "data": clock.lap()}
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients, n_threads=n_threads)
-    problem = RiskScoreProblem(loss, coefficients, max_size=MAX_SIZE, l0_penalty=1e-6)
+    problem = RiskScoreProblem(
+        data, coefficients, n_threads=n_threads, max_size=MAX_SIZE, l0_penalty=1e-6
+    )
     found["problem"] = clock.lap()
     solution = branch_and_bound(problem, time_limit=time_limit, n_threads=n_threads)
     certificate, statistics = solution.certificate, solution.statistics

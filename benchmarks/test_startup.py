@@ -12,7 +12,7 @@ from riskslim.paper.simulation import simulate
 source = simulate(1000, 10)
 data = TrainingData(source.X, source.y)
 coefficients = CoefficientSet(data.feature_names, -5, 5)
-problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+problem = RiskScoreProblem(data, coefficients, max_size=3)
 """
 
 # Each prints the seconds that it took from `start`, in a new interpreter.

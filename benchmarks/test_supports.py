@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.instances import TWO_THREADS, Case
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
 from riskslim.data import chains as chains_module
 from riskslim.data.chains import find_chains
 from riskslim.data.packed import pack
@@ -25,7 +25,7 @@ def small_problem(instance):
     coefficients = CoefficientSet(
         data.feature_names, -REACH, REACH, intercept_lower=-10, intercept_upper=10
     )
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+    return RiskScoreProblem(data, coefficients, max_size=5)
 
 
 def plain_steps(X, y, scores):

@@ -52,10 +52,9 @@ def test_problem_and_loss_bounds(case, table, measure):
     """Proposition 1 of the paper with a limit of the model size: sorts contributions per row."""
     data = TrainingData(*table)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients)
 
     def state():
-        return RiskScoreProblem(loss, coefficients, max_size=5).loss.bounds()
+        return RiskScoreProblem(data, coefficients, max_size=5).loss.bounds()
 
     low, high = measure(
         state, family="training data", kernel="RiskScoreProblem and loss bounds, 5 of d",

@@ -30,7 +30,6 @@ from benchmarks.records import Row, append_row, read_rows
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -87,8 +86,9 @@ def solved(
     data = TrainingData(X, y, feature_names=names)
     began = time.process_time()
     coefficients = CoefficientSet(names, -5, 5)
-    loss = LogisticLoss(data, coefficients, scale="free" if scale == "free" else 1.0)
-    problem = RiskScoreProblem(loss, coefficients, max_size=size, l0_penalty=1e-6)
+    problem = RiskScoreProblem(
+        data, coefficients, scale="free" if scale == "free" else 1.0, max_size=size, l0_penalty=1e-6
+    )
     found: list[tuple[float, float]] = []
 
     def progress(record) -> None:

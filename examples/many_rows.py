@@ -24,7 +24,6 @@ import pyarrow.parquet as pq
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     branch_and_bound,
@@ -75,7 +74,7 @@ print(f"{data.n_features} items; {data.prevalence:.2%} died")
 # The best score of at most five items, among all with points from -5 to 5.
 
 coefficients = CoefficientSet(data.feature_names, -5, 5)
-problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+problem = RiskScoreProblem(data, coefficients, max_size=5)
 solution = branch_and_bound(problem, time_limit=600)
 marks["fit"] = time.process_time()
 score = RiskScore.from_solution(solution, data, encoder=encoder)

@@ -11,7 +11,6 @@ import time
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     Solution,
@@ -71,7 +70,7 @@ def seizure_problem(patients: SeizureData) -> tuple[TrainingData, RiskScoreProbl
     data = TrainingData(patients.X, patients.y, outcome_name="seizure within 24 hours")
     coefficients = CoefficientSet(data.feature_names, lower=-5, upper=5, sign=patients.signs)
     problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients),
+        data,
         coefficients,
         max_size=4,
         constraints=operational_constraints(),

@@ -59,8 +59,7 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
-from riskslim.loss.logistic import LogisticLoss
-from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
+from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem
 from riskslim.problem.starts import start_of
 from riskslim.reader import are_paths, read
 from riskslim.risk_score import RiskScore
@@ -554,22 +553,19 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }  # fmt: skip
 
     def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
-        coefficients = self._coefficients(data.feature_names)
-        # A loss that knows the size derives its bounds and tables once, not twice.
-        size = None if self.max_size is None else checked_size(self.max_size, "max_size", None)
         constraints = self._all_constraints()
-        scales = choose_scales(self.scale, self.engine, constraints)
-        loss = LogisticLoss(data, coefficients, max_size=size, n_threads=n_threads, scale=scales)
-        one_price: dict[str, Any] = (
+        prices: dict[str, Any] = (
             {"l0_penalty": self.l0_penalty} if _is_number(self.l0_penalty) else {}
         )
         return RiskScoreProblem(
-            loss,
-            coefficients,
-            max_size=size,
+            data,
+            self._coefficients(data.feature_names),
+            max_size=self.max_size,
             min_size=self.min_size,
             constraints=constraints,
-            **one_price,
+            scale=choose_scales(self.scale, self.engine, constraints),
+            n_threads=n_threads,
+            **prices,
         )
 
     def _all_constraints(self) -> Sequence[Constraint]:

@@ -44,7 +44,6 @@ from riskslim import (
     ItemEncoder,
     LatticeCPASettings,
     LinearConstraint,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -169,9 +168,7 @@ def test_tags():
 def by_hand(X, y, sample_weight=None, **limits):
     data = TrainingData(X, y, sample_weight)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, scale="free", **limits
-    )
+    problem = RiskScoreProblem(data, coefficients, scale="free", **limits)
     return branch_and_bound(problem), data
 
 

@@ -34,7 +34,7 @@ data = TrainingData(X, y)
 coefficients = CoefficientSet(data.feature_names, -3, 3)
 def stated(*constraints):
     loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=2, constraints=constraints)
+    return RiskScoreProblem(data, coefficients, max_size=2, constraints=constraints)
 """
 SCORE = (
     f"{STATED}"

@@ -70,7 +70,7 @@ def test_import_time_is_reported(imported, record_property, capsys):
         "from riskslim import TrainingData, LogisticLoss, RiskScoreProblem, CoefficientSet\n"
         "data = TrainingData([[0, 1], [1, 0], [1, 1]], [0, 1, 1])\n"
         "c = CoefficientSet(data.feature_names)\n"
-        "RiskScoreProblem(LogisticLoss(data, c), c).objective([0, 1, 0])",
+        "RiskScoreProblem(data, c).objective([0, 1, 0])",
     ],
 )
 def test_stating_a_problem_needs_no_solver(statement):

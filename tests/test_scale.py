@@ -285,8 +285,7 @@ def two_binary_items(scale, **sizes):
     y = rng.random(400) < 1 / (1 + np.exp(-(X @ [0.9, 0.6] - 0.7)))
     data = TrainingData(X, y.astype(int), feature_names=["a", "b"])
     coefficients = CoefficientSet(["a", "b"], -5, 5, intercept_lower=-20, intercept_upper=20)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, scale=scale, **sizes)
+    return RiskScoreProblem(data, coefficients, scale=scale, **sizes)
 
 
 def test_objective_is_that_of_the_best_scale():
@@ -328,7 +327,7 @@ def test_smallest_points_stay_feasible():
     coefficients = CoefficientSet(
         ["a", "b"], {"a": 2}, {"a": 5}, intercept_lower=-20, intercept_upper=20
     )
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=(0.1, 50))
+    problem = RiskScoreProblem(data, coefficients, scale=(0.1, 50))
     np.testing.assert_array_equal(problem.smallest_points(np.array([-4, 2, 4])), [-4, 2, 4])
     np.testing.assert_array_equal(problem.smallest_points(np.array([-8, 4, 4])), [-4, 2, 2])
 
@@ -338,12 +337,12 @@ def test_points_of_which_no_data_tell_the_multiples_are_different_scores(scale):
     # Without the item the outcome is open, with it there is none: 30 points are as good as 90.
     data = TrainingData({"a": [0, 0, 1, 1]}, [0, 1, 0, 0])
     coefficients = CoefficientSet(["a"], -90, 0, intercept_lower=-2, intercept_upper=2)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=scale)
+    problem = RiskScoreProblem(data, coefficients, scale=scale)
     np.testing.assert_array_equal(problem.smallest_points(np.array([0, -90])), [0, -90])
     pool = branch_and_bound(problem, within=0).pool
     assert pool.complete
     assert {(0, -points) for points in range(40, 91)} <= set(map(tuple, pool.coefficients.tolist()))
-    free = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=[1, 1.5, 3])
+    free = RiskScoreProblem(data, coefficients, scale=[1, 1.5, 3])
     np.testing.assert_array_equal(free.smallest_points(np.array([0, -90])), [0, -30])
 
 
@@ -417,9 +416,7 @@ def test_threads_change_nothing(n_threads):
     y = (rng.random(300) < 1 / (1 + np.exp(-(X @ rng.normal(size=6) * 0.5)))).astype(int)
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=3, scale="free"
-    )
+    problem = RiskScoreProblem(data, coefficients, max_size=3, scale="free")
     settings = BranchAndBoundSettings(batch_size=4)
     one = branch_and_bound(problem, settings=settings)
     other = branch_and_bound(problem, settings=settings, n_threads=n_threads)
@@ -590,7 +587,7 @@ def test_the_first_of_a_list_is_the_solution():
     # All of them have the same risks: what rounding makes of their scales decides.
     data = TrainingData({"a": [0, 1] * 15}, [1] * 4 + [0] * 26)
     coefficients = CoefficientSet(["a"], 0, 0, intercept_lower=-50, intercept_upper=50)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=(5, 9.9))
+    problem = RiskScoreProblem(data, coefficients, scale=(5, 9.9))
     solution = branch_and_bound(problem, n_solutions=10)
     pool, certificate = solution.pool, solution.certificate
     exact = [problem.objective(coef) for coef in pool.coefficients]
@@ -636,7 +633,7 @@ def test_features_whose_second_derivatives_overflow(size, scale):
         coefficients = CoefficientSet(
             data.feature_names, -3, 3, fixed=fixed, intercept_lower=-5, intercept_upper=5
         )
-        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=scale)
+        problem = RiskScoreProblem(data, coefficients, scale=scale)
         objectives.append(branch_and_bound(problem).certificate.objective)
     assert objectives[0] <= objectives[1] * (1 + SCALE_TOLERANCE)
 
@@ -660,13 +657,9 @@ def test_scaling_features_and_scale_is_the_same_problem(seed, scale, factor):
     y[:2] = 1, -1
     data, wider = TrainingData(X, y), TrainingData(X * factor, y)
     coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_lower=0, intercept_upper=0)
-    losses = [
-        LogisticLoss(one, coefficients, scale=m)
-        for one, m in ((data, scale), (wider, scale * factor))
-    ]
     objectives = [
-        branch_and_bound(RiskScoreProblem(loss, coefficients)).certificate.objective
-        for loss in losses
+        branch_and_bound(RiskScoreProblem(one, coefficients, scale=m)).certificate.objective
+        for one, m in ((data, scale), (wider, scale * factor))
     ]
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)
 

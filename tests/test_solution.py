@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from riskslim import (
     Certificate,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Solution,
     SolutionPool,
@@ -47,9 +46,7 @@ def problem() -> RiskScoreProblem:
     X = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
     data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age", "smoker"])
     coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_lower=-5, intercept_upper=5)
-    return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=1, l0_penalty=0.01
-    )
+    return RiskScoreProblem(data, coefficients, max_size=1, l0_penalty=0.01)
 
 
 def certified(problem, coef=(-1, 2, 0), lower_bound=0.0, **changes) -> Certificate:

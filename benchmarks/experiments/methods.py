@@ -14,7 +14,6 @@ from benchmarks.experiments.minlp import load_scip, solve_by_scip
 from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -66,7 +65,7 @@ def make_problem(n: int, d: int) -> RiskScoreProblem:
     coefficients = CoefficientSet(
         data.feature_names, -10, 10, intercept_lower=-100, intercept_upper=100
     )
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, l0_penalty=1e-8)
+    return RiskScoreProblem(data, coefficients, l0_penalty=1e-8)
 
 
 def basic_settings(**switched_on: Any) -> LatticeCPASettings:

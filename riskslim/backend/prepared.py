@@ -205,11 +205,13 @@ class Prepared:
         coefficients = CoefficientSet(
             self.data.feature_names, lower, upper, intercept_lower=ends[0], intercept_upper=ends[1]
         )
-        loss = LogisticLoss(self.data, coefficients, n_threads=self.n_threads, compress=False)
+        made = RiskScoreProblem(
+            self.data, coefficients, max_size=ends[2], l0_penalty=penalty,
+            n_threads=self.n_threads, compress=False,
+        )  # fmt: skip
         # Equal rows have been merged already, if that pays: they stand for all rows.
         if self.loss.rows.n_rows < self.data.n_rows:
-            loss = loss.on_rows(self.loss.rows)
-        made = RiskScoreProblem(loss, coefficients, max_size=ends[2], l0_penalty=penalty)
+            made.loss = made.loss.on_rows(self.loss.rows)
         with self.lock:
             self._problems[key] = made
             if len(self._problems) > _REMEMBERED:

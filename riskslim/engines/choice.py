@@ -70,7 +70,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     >>> from riskslim.engines.choice import choose_engine
     >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> choose_engine(problem).name
     'branch_and_bound'
     """

@@ -162,7 +162,7 @@ def discrete_coordinate_descent(
     >>> from riskslim import discrete_coordinate_descent
     >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> result = discrete_coordinate_descent(problem, [0, 0, 0])
     >>> result.coefficients
     array([-1,  2, -1])
@@ -585,7 +585,7 @@ def sequential_rounding(
     >>> from riskslim import sequential_rounding
     >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> problem = RiskScoreProblem(data, coefficients, max_size=1)
     >>> sequential_rounding(problem, [-0.6, 1.3, -0.2]).coefficients
     array([-1,  2,  0])
     """

@@ -308,7 +308,7 @@ class Subsampling:
     >>> X, y, names, _ = simulate(20_000, 4)
     >>> data = TrainingData(X, y, feature_names=names)
     >>> coefficients = CoefficientSet(names, -5, 5)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> subsampling = Subsampling()
     >>> point = np.array([-6.3, 0.7, 0.6, 0.8, 0.4])
     >>> coef, objective = subsampling.round_and_polish(problem, point, objective_max=0.5)

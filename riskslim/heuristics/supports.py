@@ -141,7 +141,7 @@ def search_supports(
     >>> from riskslim.heuristics.supports import search_supports
     >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> [vector.tolist() for vector in search_supports(problem)][-1]
     [-2, 3, -1]
     """

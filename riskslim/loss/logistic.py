@@ -216,8 +216,13 @@ class LogisticLoss:
         if derived is None:
             self.seconds += perf_counter() - start
             return
-        self.max_size = max_size
-        self.coefficients = bounds_reaching(derived, self._given, *self._reach)
+        self.max_size, self._derived = max_size, derived
+        self._settle()
+        self.seconds += perf_counter() - start
+
+    def _settle(self) -> None:
+        """Set the score range and its table, once bounds of the intercept are derived."""
+        self.coefficients = bounds_reaching(self._derived, self._given, *self._reach)
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
@@ -225,7 +230,6 @@ class LogisticLoss:
         if self.form == "lookup_table":
             self.score_range = (int(low), int(high))
         self._fill_tables()
-        self.seconds += perf_counter() - start
 
     def _fill_tables(self) -> None:
         # A new table, never the old one changed: copies of this loss may still use that.
@@ -323,7 +327,28 @@ class LogisticLoss:
             return self
         other = copy.copy(self)
         other._reach = (least, most)
-        other._resolve()
+        other._settle()
+        return other
+
+    def for_size(self, max_size: int) -> LogisticLoss:
+        """The same loss for models of another size, its intercept bounds derived anew.
+
+        Parameters
+        ----------
+        max_size : int
+            Most non-zero coefficients, larger or smaller than before.
+
+        Returns
+        -------
+        LogisticLoss
+            On the same rows; this one is left as it is.
+        """
+        usable = (self._given.lower != 0) | (self._given.upper != 0)
+        size = min(max_size, int(np.count_nonzero(usable)))
+        if size == self.max_size:
+            return self
+        other = copy.copy(self)
+        other._resolve(size)
         return other
 
     def best_scale(self, coef: ArrayLike) -> float:

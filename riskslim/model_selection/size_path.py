@@ -85,7 +85,7 @@ class SizeOnPath:
     >>> from riskslim import model_size_path
     >>> data = TrainingData([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 0, 1] * 4 + [0, 1, 1, 1])
     >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> path = model_size_path(problem, sizes=[1, 2])
     >>> entry = path.entries[0]
     >>> entry.max_size, entry.solution.points, entry.solution.certificate.is_optimal
@@ -124,7 +124,7 @@ class ModelSizePath:
     >>> from riskslim import model_size_path
     >>> data = TrainingData([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 0, 1] * 4 + [0, 1, 1, 1])
     >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> path = model_size_path(problem, sizes=[1, 2])
     >>> [entry.max_size for entry in path.entries], path.is_complete
     ([1, 2], True)
@@ -410,7 +410,7 @@ def model_size_path(
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
     >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> path = model_size_path(problem, sizes=2)
     >>> for entry in path.entries:
     ...     print(entry.max_size, dict(entry.risk_score.points), f"{entry.train.loss:.4f}")

@@ -71,7 +71,7 @@ def standard_cpa(
     >>> from riskslim.paper import standard_cpa
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> standard_cpa(problem).converged
     True
     """

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from riskslim.loss.sharing import take_over_work
 from riskslim.loss.trends import feature_trends
 from riskslim.problem.remarks import remarks_on
 from riskslim.problem.requirements import requirements_of
-from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
+from riskslim.scale import PAPER_SCALE, ScaleLike, ScaleSet, fewest_digits
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
@@ -57,11 +57,9 @@ class RiskScoreProblem:
 
     Parameters
     ----------
-    loss : LogisticLoss
-        The loss on the training data. The problem keeps a copy whose tables are cut to
-        ``max_size``; the data are shared.
+    data : TrainingData
     coefficients : CoefficientSet
-        The set that ``loss`` was built with, or one within it.
+        One interval per feature of ``data``, in the same order.
     max_size : int, optional
         Largest model size (number of non-zero coefficients, intercept apart). None: d.
     min_size : int, default 0
@@ -74,9 +72,12 @@ class RiskScoreProblem:
         Further requirements, all of which must be met, from :func:`~riskslim.at_most` and its
         like; see docs/constraints.md. Where they bear on the intercept, its derived bounds are
         widened so that they still hold an optimal one.
-    scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, optional
-        The scale m, or all that it may be; see :class:`~riskslim.scale.ScaleSet`. None: that of
-        ``loss``, which is 1 unless it was given.
+    scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, default 1
+        The scale m, or all that it may be; see :class:`~riskslim.scale.ScaleSet`.
+    n_threads : int, default 1
+        Threads that state the problem; -1 for all cores. A search has its own number of them.
+    compress : {"auto", True, False}
+        As in :class:`~riskslim.LogisticLoss`.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class RiskScoreProblem:
     ------
     TypeError, ValueError
         Arguments of the wrong kind, sizes or penalties out of range, names that differ from
-        the loss's, bounds wider than the loss's, constraints on features that do not exist or on
+        the data's, constraints on features that do not exist or on
         risks where the scale is any of an interval.
 
     Notes
@@ -114,7 +115,7 @@ class RiskScoreProblem:
     >>> X, y = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0]
     >>> data = TrainingData(X, y, feature_names=["a", "b"])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> problem = RiskScoreProblem(data, coefficients, max_size=1)
     >>> problem.is_feasible([-1, 2, 0]), problem.is_feasible([-1, 2, 1])
     (True, False)
     >>> round(problem.objective([-1, 2, 0]), 6)
@@ -123,74 +124,63 @@ class RiskScoreProblem:
 
     def __init__(
         self,
-        loss: LogisticLoss,
+        data: TrainingData,
         coefficients: CoefficientSet,
         *,
         max_size: int | None = None,
         min_size: int = 0,
         l0_penalty: float = DEFAULT_L0_PENALTY,
         constraints: Iterable[Constraint] = (),
-        scale: ScaleLike | None = None,
+        scale: ScaleLike = PAPER_SCALE,
+        n_threads: int = 1,
+        compress: bool | Literal["auto"] = "auto",
     ) -> None:
-        if not isinstance(loss, LogisticLoss):
+        if not isinstance(data, TrainingData):
             raise TypeError(
-                f"loss must be a LogisticLoss, got {type(loss).__name__}: "
-                "RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)"
+                f"data must be TrainingData, got {type(data).__name__}: "
+                "RiskScoreProblem(TrainingData(X, y), coefficients, max_size=5)"
             )
-        if scale is not None:
-            loss = loss.with_scales(scale)
+        if not isinstance(coefficients, CoefficientSet):
+            raise TypeError(
+                f"coefficients must be a CoefficientSet, got {type(coefficients).__name__}"
+            )
+        min_size = checked_size(min_size, "min_size", len(coefficients))
+        most = _largest_size(max_size, min_size, len(coefficients))
+        loss = LogisticLoss(
+            data, coefficients, max_size=most, n_threads=n_threads, compress=compress, scale=scale
+        )
         # What `restated` repeats: below, all of it is resolved for these data and this size.
         self._stated: dict[str, Any] = {
-            "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty
+            "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
+            "compress": compress,
         }  # fmt: skip
-        self._stated_loss, self._stated_coefficients = loss, coefficients
-        self.coefficients = _within(coefficients, loss.coefficients)
-        usable = int(np.count_nonzero(_usable(self.coefficients)))
-        self.min_size = checked_size(min_size, "min_size", len(coefficients))
-        if max_size is None:
-            max_size = len(coefficients)
-        self.max_size = min(checked_size(max_size, "max_size", None), usable)
-        if max_size < min_size:
-            raise ValueError(f"max_size {max_size} is smaller than min_size {min_size}")
-        if loss.max_size < self.max_size:
-            raise ValueError(
-                f"the loss was built for models of up to {loss.max_size} features, the problem "
-                f"allows {self.max_size}; build the LogisticLoss without max_size"
-            )
-        _check_intercept(self.coefficients, loss.given_coefficients)
-        self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
-        self.loss = copy.copy(loss)
-        self.loss.tighten(self.max_size)
+        self._stated_coefficients = coefficients
+        self._stated_constraints = checked_constraints(constraints)
+        self.l0_penalty = _resolved_penalty(loss.coefficients, l0_penalty)
+        self.min_size = min_size
+        self._resolve(loss)
+
+    def _resolve(self, loss: LogisticLoss) -> None:
+        """Derive all that depends on the rows and on the size limit."""
+        self._stated_loss = self.loss = loss
+        self.coefficients = loss.coefficients
+        self.max_size = loss.max_size
         # Of a problem at one of them as well.
-        self.stated_scales = self.loss.scales
-        self._set_constraints(constraints)
-        # The loss derives tighter intercept bounds from the size limit, where none were given.
+        self.stated_scales = loss.scales
+        self._set_constraints()
+        # Constraints may have moved the intercept's derived bounds.
         derived = self.loss.coefficients
-        self._given_intercepts = {
-            end
-            for given in (coefficients, loss.given_coefficients)
-            for end in (given.intercept_lower, given.intercept_upper)
-            if end is not None
-        }
-        low = _tighter(coefficients.intercept_lower, derived.intercept_lower, max)
-        high = _tighter(coefficients.intercept_upper, derived.intercept_upper, min)
-        if low > high:
-            raise ValueError(
-                f"the intercept's bounds {coefficients.intercept_lower}.."
-                f"{coefficients.intercept_upper} lie beyond those of the loss "
-                f"({derived.intercept_lower}..{derived.intercept_upper}); build "
-                "the LogisticLoss with this CoefficientSet"
-            )
-        self._bound_intercept(low, high)
+        assert derived.intercept_lower is not None
+        assert derived.intercept_upper is not None
+        self._bound_intercept(derived.intercept_lower, derived.intercept_upper)
 
     def _bound_intercept(self, low: int, high: int) -> None:
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
 
-    def _set_constraints(self, constraints: Iterable[Constraint]) -> None:
+    def _set_constraints(self) -> None:
         """Resolve the constraints, and widen the intercept's range to where they can push it."""
-        self._stated_constraints = checked_constraints(constraints)
         self.constraints = self._on_rows(self._stated_constraints)
         scales = self.scales
         if scales.is_interval:
@@ -292,11 +282,8 @@ class RiskScoreProblem:
     @property
     def open_intercepts(self) -> tuple[bool, bool]:
         """Say of the intercept's lower and upper bound whether it is derived, not given."""
-        given = (self._stated_coefficients, self.loss.given_coefficients)
-        return (
-            all(one.intercept_lower is None for one in given),
-            all(one.intercept_upper is None for one in given),
-        )
+        given = self._stated_coefficients
+        return given.intercept_lower is None, given.intercept_upper is None
 
     def reaching(self, least: int, most: int) -> RiskScoreProblem:
         """The same problem with derived intercept bounds that hold some intercepts at least.
@@ -320,7 +307,7 @@ class RiskScoreProblem:
         >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
         >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
         >>> coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_upper=2)
-        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> problem = RiskScoreProblem(data, coefficients)
         >>> wide = problem.reaching(-20, 20).coefficients
         >>> wide.intercept_lower, wide.intercept_upper
         (-20, 2)
@@ -358,7 +345,7 @@ class RiskScoreProblem:
         >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
         >>> limit = false_positive_rate_at_most(0.1, 0.5)
         >>> problem = RiskScoreProblem(
-        ...     LogisticLoss(data, coefficients), coefficients, constraints=[limit])
+        ...     data, coefficients, constraints=[limit])
         >>> problem.is_feasible([0, 0]), problem.without_rates().is_feasible([0, 0])
         (False, True)
         """
@@ -407,26 +394,35 @@ class RiskScoreProblem:
         >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
         >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
         >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> problem = RiskScoreProblem(data, coefficients)
         >>> problem.max_size, problem.restated(max_size=1).max_size
         (2, 1)
         """
-        loss = self._stated_loss
-        if data is not None:
-            loss = LogisticLoss(data, loss.given_coefficients, n_threads=loss.n_threads)
         stated = self._stated if max_size is None else self._stated | {"max_size": max_size}
-        return RiskScoreProblem(
-            loss,
-            self._stated_coefficients,
-            constraints=self._stated_constraints,
-            scale=self.scales,
-            **stated,
-        )
+        if data is not None:
+            return RiskScoreProblem(
+                data,
+                self._stated_coefficients,
+                constraints=self._stated_constraints,
+                scale=self.scales,
+                n_threads=self.loss.n_threads,
+                **stated,
+            )
+        # Rows that are merged, and their bits, are shared.
+        size = _largest_size(stated["max_size"], self.min_size, len(self.coefficients))
+        other = copy.copy(self)
+        other._stated = stated
+        other._resolve(self._stated_loss.with_scales(self.scales).for_size(size))
+        return other
+
+    def _given_intercepts(self) -> set[int]:
+        given = self._stated_coefficients
+        return {end for end in (given.intercept_lower, given.intercept_upper) if end is not None}
 
     @property
     def intercept_is_derived(self) -> bool:
         """Say whether both bounds of the intercept are derived from the data, none given."""
-        return not self._given_intercepts
+        return all(self.open_intercepts)
 
     @property
     def required(self) -> NDArray[np.bool_]:
@@ -655,7 +651,7 @@ class RiskScoreProblem:
         >>> coefficients = CoefficientSet(
         ...     data.feature_names, sign={"smoker": "+"}, intercept_lower=-9, intercept_upper=9
         ... )
-        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+        >>> problem = RiskScoreProblem(data, coefficients, max_size=1)
         >>> for requirement in problem.requirements([-1, 2, -1]):
         ...     print(requirement)
         ✗ not met: model size 0 to 1 (model size is 2)
@@ -705,7 +701,7 @@ class RiskScoreProblem:
         >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
         >>> data = TrainingData({"BMI": [18, 58, 24, 30], "smoker": [0, 1, 0, 1]}, [0, 1, 1, 0])
         >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
-        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> problem = RiskScoreProblem(data, coefficients)
         >>> for remark in problem.remarks([0, 0, 1]):
         ...     print(remark)
         One point per unit spans 40 units of log-odds for 'BMI' (18 to 58, divide it by 10). That is
@@ -714,7 +710,7 @@ class RiskScoreProblem:
         vector = np.asarray(coef)
         if vector.shape != self.lower.shape:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
-        return remarks_on(self, vector, self._given_intercepts)
+        return remarks_on(self, vector, self._given_intercepts())
 
     def __repr__(self) -> str:
         return (
@@ -729,39 +725,15 @@ class RiskScoreProblem:
         return f", {count} constraint{'s' if count > 1 else ''}" if count else ""
 
 
+def _largest_size(max_size: Any, min_size: int, n_features: int) -> int:
+    size = n_features if max_size is None else checked_size(max_size, "max_size", None)
+    if size < min_size:
+        raise ValueError(f"max_size {size} is smaller than min_size {min_size}")
+    return size
+
+
 def _usable(coefficients: CoefficientSet) -> NDArray[np.bool_]:
     return np.asarray((coefficients.lower != 0) | (coefficients.upper != 0))
-
-
-def _within(inner: CoefficientSet, outer: CoefficientSet) -> CoefficientSet:
-    """``inner`` with what the loss has resolved; the loss's tables cover nothing wider."""
-    if not isinstance(inner, CoefficientSet):
-        raise TypeError(f"coefficients must be a CoefficientSet, got {type(inner).__name__}")
-    if inner.feature_names != outer.feature_names:
-        raise ValueError("coefficients and loss have different feature names")
-    left_out = (outer.lower == 0) & (outer.upper == 0)
-    resolved = inner.replace(fix_at_zero=np.flatnonzero(left_out))
-    wider = (resolved.lower < outer.lower) | (resolved.upper > outer.upper)
-    if np.any(wider):
-        name = inner.feature_names[int(np.flatnonzero(wider)[0])]
-        raise ValueError(
-            f"bounds of feature {name!r} are wider than those that the loss was built with; "
-            "build the LogisticLoss with this CoefficientSet"
-        )
-    return resolved
-
-
-def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
-    """Refuse bounds beyond those that the loss was given; derived ones cut off no optimum."""
-    low, high = given.intercept_lower, given.intercept_upper
-    own_low, own_high = inner.intercept_lower, inner.intercept_upper
-    if (low is not None and own_low is not None and own_low < low) or (
-        high is not None and own_high is not None and own_high > high
-    ):
-        raise ValueError(
-            f"the intercept's bounds {own_low}..{own_high} are wider than those that the loss was "
-            f"built with ({low}..{high}); build the LogisticLoss with this CoefficientSet"
-        )
 
 
 def _check_no_scale(constraints: tuple[Constraint, ...], scales: ScaleSet) -> None:
@@ -818,11 +790,6 @@ def checked_size(size: Any, what: str, most: int | None) -> int:
         expected = "at least 0" if most is None else f"between 0 and the {most} features"
         raise ValueError(f"{what} must be {expected}, got {number}")
     return number
-
-
-def _tighter(own: int | None, derived: int | None, choose: Any) -> int:
-    assert derived is not None, "the loss fills in the intercept's bounds"
-    return derived if own is None else int(choose(own, derived))
 
 
 def _prepend(first: int, rest: NDArray[np.int64]) -> NDArray[np.int64]:

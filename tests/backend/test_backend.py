@@ -222,9 +222,7 @@ def test_descent_and_rounding_find_what_the_package_finds():
     X, y = arrays(9, n=300, d=6, high=3)
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=3, l0_penalty=1e-3
-    )
+    problem = RiskScoreProblem(data, coefficients, max_size=3, l0_penalty=1e-3)
     names = {"lower": -4, "upper": 4, "max_size": 3, "l0_penalty": 1e-3}
     handle = backend.prepare(X, y)
     real = np.array([0.3, -0.4, 1.7, 0.2, -2.6, 0.7, 0.1])

@@ -52,7 +52,7 @@ def instance(request) -> Instance:
 
 def limited(instance: Instance, **limits) -> RiskScoreProblem:
     coefficients = CoefficientSet(instance.data.feature_names, -3, 4)
-    return RiskScoreProblem(instance.loss, coefficients, **limits)
+    return RiskScoreProblem(instance.loss.data, coefficients, **limits)
 
 
 @pytest.mark.parametrize("point", ["five", "all", "fractional"])

@@ -15,7 +15,6 @@ from benchmarks.experiments.sizes import LARGE, MINUTES, QUICK, Sizes
 from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -44,7 +43,7 @@ def tiny_problem(weighted: bool = False, **limits) -> RiskScoreProblem:
     weights = random.uniform(0.5, 2.0, 60) if weighted else None
     data = TrainingData(X, y, weights, feature_names=["a", "b", "c"])
     coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_lower=-5, intercept_upper=5)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, **limits)
+    return RiskScoreProblem(data, coefficients, **limits)
 
 
 # ---------------------------------------------------------------------------------------------

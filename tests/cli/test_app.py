@@ -27,7 +27,6 @@ from programs import start_program
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -100,8 +99,7 @@ def remark(text: str) -> str:
 def best(data: TrainingData, max_size=5, **bounds):
     """The same problem through the library."""
     coefficients = CoefficientSet(data.feature_names, **{"lower": -5, "upper": 5, **bounds})
-    loss = LogisticLoss(data, coefficients)
-    return riskslim.branch_and_bound(RiskScoreProblem(loss, coefficients, max_size=max_size))
+    return riskslim.branch_and_bound(RiskScoreProblem(data, coefficients, max_size=max_size))
 
 
 # --- fit ------------------------------------------------------------------------------------------
@@ -489,7 +487,7 @@ def test_the_best_scores_are_listed(table, tmp_path):
     data = frame().drop(columns=["patient id", "case weight"])
     training_data = TrainingData(data.drop(columns="died"), data["died"])
     coefficients = CoefficientSet(training_data.feature_names)
-    problem = RiskScoreProblem(LogisticLoss(training_data, coefficients), coefficients, max_size=5)
+    problem = RiskScoreProblem(training_data, coefficients, max_size=5)
     pool = riskslim.branch_and_bound(problem, n_solutions=12).pool
     before, after = result.stdout.split(" seconds.\n\n")
     assert after == f"{pool.table(12)}\n{pool.explain()}\n"

@@ -23,7 +23,6 @@ from programs import start_program
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     TrainingData,
@@ -73,8 +72,7 @@ def problem(max_size=5, weights=None, **options) -> RiskScoreProblem:
         data.drop(columns=["died", "weight"]), data["died"], weights, outcome_name="died"
     )
     coefficients = CoefficientSet(training.feature_names)
-    loss = LogisticLoss(training, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, **options)
+    return RiskScoreProblem(training, coefficients, max_size=max_size, **options)
 
 
 # --- constraints ----------------------------------------------------------------------------------
@@ -439,9 +437,7 @@ def test_a_score_of_items_applies_to_raw_records(tmp_path):
     assert {"sex = male", "age >= 60", "age is missing"} <= set(items.columns)
     data = TrainingData(items, raw()["died"], outcome_name="died")
     coefficients = CoefficientSet(data.feature_names)
-    solution = riskslim.branch_and_bound(
-        RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
-    )
+    solution = riskslim.branch_and_bound(RiskScoreProblem(data, coefficients, max_size=5))
     assert loaded.certificate == solution.certificate
     for name, rows in (("d.csv", raw()), ("new.csv", raw(50, seed=1))):
         text = run("predict", score, tmp_path / name).stdout
@@ -462,7 +458,7 @@ def test_the_sign_of_a_variable(tmp_path, sign):
     data = TrainingData(items, raw()["died"], outcome_name="died")
     coefficients = CoefficientSet(data.feature_names, sign={"sex = male": "+"})
     problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=5,
+        data, coefficients, max_size=5,
         constraints=[monotone(variable("age"), sign)],
     )  # fmt: skip
     expected = riskslim.branch_and_bound(problem)

@@ -29,8 +29,7 @@ from riskslim.loss.trends import feature_trends
 
 def problem_on(data, constraints, **options):
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients, **options)
-    return RiskScoreProblem(loss, coefficients, max_size=3, constraints=constraints)
+    return RiskScoreProblem(data, coefficients, **options, max_size=3, constraints=constraints)
 
 
 def table(seed=0, n=80):

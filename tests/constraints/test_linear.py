@@ -15,7 +15,6 @@ from enumeration import meet
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_least,
@@ -486,8 +485,7 @@ def test_conflicts_are_irreducible(drawn):
 
 def make(*drawn, coefficients=None, **arguments) -> RiskScoreProblem:
     coefficients = CoefficientSet(NAMES, -3, 3) if coefficients is None else coefficients
-    loss = LogisticLoss(DATA, coefficients)
-    return RiskScoreProblem(loss, coefficients, constraints=drawn, **arguments)
+    return RiskScoreProblem(DATA, coefficients, constraints=drawn, **arguments)
 
 
 def test_a_problem_without_constraints():
@@ -517,7 +515,7 @@ def test_a_problem_with_constraints():
 def test_constraints_may_be_any_iterable():
     coefficients = CoefficientSet(NAMES, -3, 3)
     problem = RiskScoreProblem(
-        LogisticLoss(DATA, coefficients),
+        DATA,
         coefficients,
         constraints=(either_or("a", name) for name in "bc"),
     )
@@ -527,9 +525,7 @@ def test_constraints_may_be_any_iterable():
 def test_one_constraint_belongs_into_a_list():
     coefficients = CoefficientSet(NAMES, -3, 3)
     with pytest.raises(TypeError, match=r"must be a list, got one .*: write constraints=\[...\]"):
-        RiskScoreProblem(
-            LogisticLoss(DATA, coefficients), coefficients, constraints=either_or("a", "b")
-        )
+        RiskScoreProblem(DATA, coefficients, constraints=either_or("a", "b"))
 
 
 def test_unknown_features_of_a_problem():
@@ -605,10 +601,9 @@ def test_derived_bounds_of_the_intercept_reach_where_constraints_push_it():
 def test_constant_features_are_zero():
     data = TrainingData(np.column_stack((X, np.ones(6))), Y, feature_names=[*NAMES, "one"])
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    loss = LogisticLoss(data, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, constraints=[at_least(1, ["one"])])
+    problem = RiskScoreProblem(data, coefficients, constraints=[at_least(1, ["one"])])
     assert "(at least 1 of 'one' is used)" in problem.infeasibility
-    problem = RiskScoreProblem(loss, coefficients, constraints=[at_least(1, ["one", "a"])])
+    problem = RiskScoreProblem(data, coefficients, constraints=[at_least(1, ["one", "a"])])
     assert problem.infeasibility is None
     assert problem.is_feasible([0, 1, 0, 0, 0])
     assert not problem.is_feasible([0, 0, 1, 0, 0])

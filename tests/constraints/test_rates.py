@@ -332,7 +332,7 @@ def test_too_many_records_for_the_community_edition():
 def test_too_many_records_and_no_score_that_meets_the_rates():
     problem = many_records(3000)
     both = [false_positive_rate_at_most(0.01, 0.5), false_negative_rate_at_most(0.01, 0.5)]
-    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    strict = RiskScoreProblem(problem.loss.data, problem.coefficients, max_size=3, constraints=both)
     with pytest.raises(ProblemSizeError, match=r"over \d{4} different records.*solver='scip'"):
         lattice_cpa(strict)
 
@@ -490,7 +490,7 @@ def test_stopped_while_the_model_of_outcomes_is_built(solver, monkeypatch):
 def test_stopped_before_any_score_was_found(solver, monkeypatch):
     problem = many_records(300)
     both = [false_positive_rate_at_most(0.01, 0.5), false_negative_rate_at_most(0.01, 0.5)]
-    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    strict = RiskScoreProblem(problem.loss.data, problem.coefficients, max_size=3, constraints=both)
     stated, wanted = Outcomes.add, []
 
     def add(self, check):
@@ -583,7 +583,7 @@ def test_mammo(shared_data, solver):
     free = paper_problem(shared_data, "mammo", max_size=2)
     data = free.loss.data
     problem = RiskScoreProblem(
-        free.loss,
+        free.loss.data,
         free.coefficients,
         max_size=2,
         constraints=[false_positive_rate_at_most(0.1, 0.5)],

@@ -10,7 +10,6 @@ from rated import draw
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_least,
@@ -161,8 +160,7 @@ def make(constraints, names="abc", reach=200, **arguments):
     X = rng.integers(0, 2, (60, len(names)))
     data = TrainingData(X, rng.integers(0, 2, 60), feature_names=list(names))
     coefficients = CoefficientSet(data.feature_names, -reach, reach)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, constraints=constraints, **arguments)
+    return RiskScoreProblem(data, coefficients, constraints=constraints, **arguments)
 
 
 def test_rates_are_decided():

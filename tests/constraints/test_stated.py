@@ -55,8 +55,7 @@ ENGINE_NAMES = ["branch_and_bound", "cplex", "scip"]
 
 def make(*drawn, data=DATA, coefficients=None, scale=None, **arguments):
     coefficients = coefficients or CoefficientSet(data.feature_names, -3, 3)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, constraints=drawn, scale=scale, **arguments)
+    return RiskScoreProblem(data, coefficients, constraints=drawn, scale=scale, **arguments)
 
 
 STATED = [

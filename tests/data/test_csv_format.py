@@ -19,7 +19,6 @@ from riskslim import (
     CoefficientSet,
     CsvFormat,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     TrainingData,
@@ -123,7 +122,7 @@ def test_a_score_keeps_the_format(german):
     data = read(german, "tot", items=encoder, csv_format=GERMAN)
     assert data.csv_format == data.reweighted(None).csv_format == GERMAN
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    problem = RiskScoreProblem(data, coefficients, max_size=1)
     score = RiskScore.from_solution(branch_and_bound(problem), data).with_variables(encoder)
     assert score.csv_format == GERMAN
     assert "ort = NA" in score.points

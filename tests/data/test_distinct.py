@@ -79,9 +79,7 @@ def both_losses(data, bound=5, **options):
 def both_problems(data, bound=5, **options):
     coefficients = CoefficientSet(data.feature_names, -bound, bound)
     return [
-        RiskScoreProblem(
-            LogisticLoss(data, coefficients, compress=compress), coefficients, **options
-        )
+        RiskScoreProblem(data, coefficients, compress=compress, **options)
         for compress in (False, True)
     ]
 

@@ -15,7 +15,6 @@ from problems import make_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -76,7 +75,7 @@ def test_a_finished_search_is_not_done_again(problem, file, calls):
 def test_scales_are_kept(file, calls, scale):
     base = make_problem(seed=5, n=120, d=4, max_size=2)
     coefficients = base.loss.given_coefficients
-    problem = RiskScoreProblem(base.loss, coefficients, max_size=2, scale=scale)
+    problem = RiskScoreProblem(base.loss.data, coefficients, max_size=2, scale=scale)
     first = Checkpoint(file, "x").solve("a", problem)
     again = Checkpoint(file, "x").solve("a", problem)
     assert len(calls) == 1
@@ -221,7 +220,7 @@ def test_the_fingerprint_is_about_all_rows_and_settings(problem):
 
 def _of_data(data, **stated):
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3, **stated)
+    return RiskScoreProblem(data, coefficients, max_size=3, **stated)
 
 
 def _sixteen_items():
@@ -309,7 +308,7 @@ def _with_problem(**stated):
 def _with_bounds(lower, upper=3, **more):
     def state(data):
         coefficients = CoefficientSet(data.feature_names, lower, upper, **more)
-        return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3), {}
+        return RiskScoreProblem(data, coefficients, max_size=3), {}
 
     return state
 

@@ -247,8 +247,7 @@ def test_demo_optimum():
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
-    loss = LogisticLoss(data, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, max_size=5, l0_penalty=1e-6)
+    problem = RiskScoreProblem(data, coefficients, max_size=5, l0_penalty=1e-6)
     stop = StopWhen(0.1616028777778, 0.18)
     solution = lattice_cpa(problem, time_limit=60, progress=stop.progress, should_stop=stop)
     assert solution.certificate.objective == pytest.approx(0.1616028777778, abs=1e-10)

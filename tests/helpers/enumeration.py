@@ -17,7 +17,6 @@ import numpy as np
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_least,
@@ -120,7 +119,7 @@ class SmallProblem:
             intercept_upper=self.intercept[1],
         )
         return RiskScoreProblem(
-            LogisticLoss(data, coefficients),
+            data,
             coefficients,
             max_size=self.max_size,
             min_size=self.min_size,

@@ -6,7 +6,7 @@ import csv
 
 import numpy as np
 
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, read
+from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, read
 
 # Of the paper's data sets, with at most five features.
 OPTIMUM = {
@@ -31,7 +31,7 @@ def make_problem(
     # Features that a mapping leaves out keep the default bounds, -5 and 5.
     coefficients = CoefficientSet(data.feature_names, **{"lower": -3, "upper": 3, **bounds})
     return RiskScoreProblem(
-        LogisticLoss(data, coefficients),
+        data,
         coefficients,
         max_size=max_size,
         min_size=min_size,
@@ -44,8 +44,7 @@ def paper_problem(folder, name, max_size=5, scale=1.0):
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-6, scale=scale)
+    return RiskScoreProblem(data, coefficients, max_size=max_size, l0_penalty=1e-6, scale=scale)
 
 
 def first_column(folder, name):

@@ -12,7 +12,6 @@ import numpy as np
 from checked_solutions import EQUAL, EQUAL_NATIVE
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -88,7 +87,7 @@ class Small:
         coefficients = CoefficientSet(data.feature_names, -self.most, self.most)
         constraints = [d.constraint() for d in self.demands] + [c for c, _ in self.others]
         return RiskScoreProblem(
-            LogisticLoss(data, coefficients),
+            data,
             coefficients,
             max_size=self.max_size,
             constraints=constraints,
@@ -240,9 +239,7 @@ def problem_of(X, y, *constraints, weights=None, **options):
         data = TrainingData(np.array(X), y, weights, feature_names=names)
     bounds = {k: options.pop(k) for k in tuple(options) if k.startswith("intercept")}
     coefficients = CoefficientSet(names, -3, 3, **bounds)
-    return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, constraints=constraints, **options
-    )
+    return RiskScoreProblem(data, coefficients, constraints=constraints, **options)
 
 
 def many_records(n, d=6, seed=0):

@@ -18,7 +18,6 @@ from enumeration import (
 )
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_least,
@@ -127,8 +126,7 @@ def patients(*constraints, seed=0, **options):
     y = X @ [3, 2, -1, 1, 0] + rng.normal(size=120) > 2
     data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(5)])
     coefficients = CoefficientSet(data.feature_names, -4, 4)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, constraints=constraints, **options)
+    return RiskScoreProblem(data, coefficients, constraints=constraints, **options)
 
 
 def test_swaps_leave_a_poor_choice():
@@ -261,7 +259,7 @@ def test_heuristics_with_free_scale():
     for seed in range(40):
         _, fixed, starts, rng = drawn(seed, 3.0)
         problem = RiskScoreProblem(
-            fixed.loss,
+            fixed.loss.data,
             fixed.coefficients,
             max_size=fixed.max_size,
             min_size=fixed.min_size,
@@ -355,7 +353,7 @@ def test_descent_that_is_stopped_keeps_the_best_so_far():
 def test_a_free_scale_is_stopped_between_descents():
     problem = patients(at_most(2, [f"x{j}" for j in range(5)]))
     free = RiskScoreProblem(
-        problem.loss,
+        problem.loss.data,
         problem.coefficients,
         constraints=problem.constraints,
         scale=(0.5, 8.0),

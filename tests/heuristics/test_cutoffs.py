@@ -7,7 +7,6 @@ import pytest
 
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_most,
@@ -33,7 +32,7 @@ def problem_of(rng, n_cuts, *, n=1500, rules=False, scale=1.0, weights=None, max
     data = TrainingData(columns, y, weights)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=max_size, scale=scale,
+        data, coefficients, max_size=max_size, scale=scale,
         constraints=[at_most(1, group) for group in groups] if rules else [],
     )  # fmt: skip
 
@@ -192,7 +191,7 @@ def test_finer_cut_offs_are_no_worse():
                 }
             data = TrainingData(columns, y)
             coefficients = CoefficientSet(data.feature_names, -5, 5)
-            problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=4)
+            problem = RiskScoreProblem(data, coefficients, max_size=4)
             search = SupportSearch.of(problem)
             list(search.run(effort=2))
             objectives.append(search.objective)

@@ -63,7 +63,7 @@ def make_problem(seed, kind, *, weighted=False, reach=1, **options):
     )
     options.setdefault("max_size", int(rng.integers(1, d + 1)))
     options.setdefault("l0_penalty", float(rng.choice([1e-8, 1e-3, 0.05])))
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, **options)
+    problem = RiskScoreProblem(data, coefficients, **options)
     return problem, rng
 
 
@@ -199,7 +199,7 @@ def test_descent_of_a_far_intercept(kind, intercept):
     coefficients = CoefficientSet(
         data.feature_names, -2, 2, intercept_lower=-100_000, intercept_upper=100_000
     )
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     result = discrete_coordinate_descent(problem, [intercept, 1, -2], directions=[0])
     near = min(range(-5, 6), key=lambda b: problem.objective([b, 1, -2]))
     np.testing.assert_array_equal(result.coefficients, [near, 1, -2])
@@ -211,9 +211,7 @@ def test_descent_next_to_a_forbidden_zero():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
     data = TrainingData(X, ([0, 1, 0, 1] * 4) + [1, 0, 1, 0])
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, min_size=2, max_size=2
-    )
+    problem = RiskScoreProblem(data, coefficients, min_size=2, max_size=2)
     result = discrete_coordinate_descent(problem, [0, 5, 5])
     assert abs(result.coefficients[1]) == 1
     for other in neighbours(problem, result.coefficients):
@@ -423,8 +421,13 @@ def adversarial_problem(seed, n=None, scale=1.0):
         data.feature_names, -bound, bound, intercept_lower=-40, intercept_upper=40
     )
     penalty = float(rng.choice([0.0, 1e-9, 1e-3, 0.1]))
-    loss = LogisticLoss(data, coefficients, compress=bool(seed % 5 == 1), scale=scale)
-    problem = RiskScoreProblem(loss, coefficients, l0_penalty=max(penalty, 1e-15))
+    problem = RiskScoreProblem(
+        data,
+        coefficients,
+        compress=bool(seed % 5 == 1),
+        scale=scale,
+        l0_penalty=max(penalty, 1e-15),
+    )
     point = rng.uniform(problem.lower, problem.upper)
     if seed % 3 == 1:
         point = np.clip(np.rint(point) + 0.5, problem.lower, problem.upper)  # down or up: a tie
@@ -495,7 +498,7 @@ def test_exact_losses_are_only_computed_when_odds_do_not_decide(monkeypatch):
         coefficients = CoefficientSet(
             data.feature_names, -largest, largest, intercept_lower=-9, intercept_upper=9
         )
-        return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        return RiskScoreProblem(data, coefficients)
 
     before, after = rounded_scores(monkeypatch, problem_of(X), point)
     np.testing.assert_array_equal(before, after)
@@ -519,8 +522,7 @@ def test_number_of_threads_does_not_change_a_bit(kind, weighted):
     start = rng.uniform(-1, 1, 5)
     expected = None
     for n_threads in (1, 2, 3, 7):
-        loss = LogisticLoss(data, coefficients, n_threads=n_threads)
-        problem = RiskScoreProblem(loss, coefficients)
+        problem = RiskScoreProblem(data, coefficients, n_threads=n_threads)
         assert problem.loss.n_threads == n_threads
         rounded = sequential_rounding(problem, np.clip(start, problem.lower, problem.upper))
         polished = discrete_coordinate_descent(problem, rounded.coefficients)
@@ -633,8 +635,7 @@ def test_features_and_scale_times_a_power_of_two_change_no_bit(kind, weighted, s
         coefficients = CoefficientSet(
             data.feature_names, -3, 3, intercept_lower=0, intercept_upper=0
         )
-        loss = LogisticLoss(data, coefficients, scale=factor)
-        problem = RiskScoreProblem(loss, coefficients, l0_penalty=1e-3)
+        problem = RiskScoreProblem(data, coefficients, scale=factor, l0_penalty=1e-3)
         rounded = sequential_rounding(problem, point)
         polished = discrete_coordinate_descent(problem, [0, 3, 0, 0, -2], swaps=True)
         found.append(
@@ -772,8 +773,9 @@ def test_a_swap_at_a_scale_that_moves_the_intercept(kind, scale):
     coefficients = CoefficientSet(
         data.feature_names, -reach, reach, intercept_lower=-20 * reach, intercept_upper=20 * reach
     )
-    loss = LogisticLoss(data, coefficients, scale=scale)
-    problem = RiskScoreProblem(loss, coefficients, max_size=1, min_size=1, l0_penalty=1e-8)
+    problem = RiskScoreProblem(
+        data, coefficients, scale=scale, max_size=1, min_size=1, l0_penalty=1e-8
+    )
     start = discrete_coordinate_descent(problem, [0, 1, 0]).coefficients
     assert start[1] != 0
     swapped = discrete_coordinate_descent(problem, start, swaps=True, max_iterations=1)
@@ -797,8 +799,9 @@ def test_quick_losses_at_a_scale_are_not_given_up_too_early():
         coefficients = CoefficientSet(
             data.feature_names, -2, 2, intercept_lower=0, intercept_upper=0, l0_penalty=prices
         )
-        loss = LogisticLoss(data, coefficients, scale=scale, compress=False)
-        return RiskScoreProblem(loss, coefficients, min_size=1, max_size=1)
+        return RiskScoreProblem(
+            data, coefficients, scale=scale, compress=False, min_size=1, max_size=1
+        )
 
     loss = problem_with(1e-6).loss
     without = [loss.value(point * (np.arange(3) != j)) - loss.value(point) for j in (1, 2)]

@@ -8,7 +8,6 @@ import pytest
 from enumeration import SmallProblem, enumerate_optimum
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_most,
@@ -44,7 +43,7 @@ def make_data(seed, n=400, d=8, *, kind="mixed", weights=False):
 def make_problem(data, reach=5, *, scale=1.0, coefficients=None, **options):
     options = {"max_size": 3, "l0_penalty": 1e-4, **options}
     coefficients = coefficients or CoefficientSet(data.feature_names, -reach, reach)
-    return RiskScoreProblem(LogisticLoss(data, coefficients, scale=scale), coefficients, **options)
+    return RiskScoreProblem(data, coefficients, scale=scale, **options)
 
 
 # ---- the step of every feature ------------------------------------------------------------------

@@ -42,8 +42,9 @@ def make_data(seed, n, d=4, *, real=False, weighted=False):
 def make_problem(seed, n, d=4, *, compress="auto", max_size=None, scale=1.0, **options):
     data = make_data(seed, n, d, **options)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
-    loss = LogisticLoss(data, coefficients, compress=compress, scale=scale)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-3)
+    return RiskScoreProblem(
+        data, coefficients, compress=compress, scale=scale, max_size=max_size, l0_penalty=1e-3
+    )
 
 
 def middle(problem, seed=0):
@@ -179,7 +180,7 @@ def test_theorem_is_not_idle(monkeypatch):
     monkeypatch.setattr(module, "MIN_SAMPLE", m)
     data = TrainingData(np.arange(n)[:, None] % 2, np.arange(n) // 2 % 2)
     coefficients = CoefficientSet(data.feature_names, intercept_lower=-5, intercept_upper=5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     coef = np.array([-1.0, 2.0])
     width = loss_range(problem.loss, coef)
     assert width == pytest.approx(1.0)  # margins of -1 and 1
@@ -195,7 +196,7 @@ def test_rows_are_drawn_uniformly_without_replacement():
     X = np.column_stack([np.arange(n) % 50, np.arange(n) // 50])
     data = TrainingData(X, np.arange(n) % 2)
     coefficients = CoefficientSet(data.feature_names)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     subsampling, times = Subsampling(), np.zeros(n)
     for _ in range(draws):
         columns = subsampling._draw(problem, np.zeros(3), 0.1).rows.integer_columns.astype(int)

@@ -56,7 +56,7 @@ def make_problem(data, reach=5, **options):
     coefficients = options.pop("coefficients", None) or CoefficientSet(
         data.feature_names, -reach, reach
     )
-    return RiskScoreProblem(LogisticLoss(data, coefficients, scale=scale), coefficients, **options)
+    return RiskScoreProblem(data, coefficients, scale=scale, **options)
 
 
 def columns_of(data):
@@ -190,7 +190,7 @@ def test_bits_that_a_search_holds_are_read_by_others(features):
     before = TableItems.of(loss, np.array(features))
     vector = np.array([-1, 2, -1, 1, 0, 0, 0, 0, 3])
     value = loss.value(vector)
-    packed = packed_items(RiskScoreProblem(loss, coefficients), lambda: False)
+    packed = packed_items(RiskScoreProblem(data, coefficients, compress=False), lambda: False)
     assert loss.bits.shared is packed
     after = TableItems.of(loss, np.array(features))
     for field in dataclasses.fields(TableItems):
@@ -550,7 +550,7 @@ def test_more_required_planes_than_cells_can_tell_apart():
     X = rng.integers(0, 8, (200, 4)).astype(float)  # seven planes each, all four of them required
     data = TrainingData(X, rng.integers(0, 2, 200))
     coefficients = CoefficientSet(data.feature_names, 1, 2)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     assert list(search_supports(problem)) == []
     solution = branch_and_bound(problem)
     assert problem.is_feasible(solution.coef)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -318,7 +317,7 @@ def test_rounding_changes_no_objective():
     for encoder in encoders(n_thresholds=12):
         data = TrainingData(encoder.fit_transform(X), y)
         coefficients = CoefficientSet(data.feature_names, -5, 5)
-        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        problem = RiskScoreProblem(data, coefficients, max_size=2)
         found.append(branch_and_bound(problem, time_limit=60))
     first, *others = found
     assert first.certificate.is_optimal

@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -130,7 +129,7 @@ def test_a_question_with_several_answers_is_learned_as_it_is(as_frame):
     y = (rng.random(400) < 1 / (1 + np.exp(3 - 2 * sum(X.values())))).astype(int)
     data = TrainingData(as_frame(X), y)
     coefficients = CoefficientSet(data.feature_names)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
     score = RiskScore.from_solution(branch_and_bound(problem), data)
     reached = set(score.score_samples(X).tolist())
     assert len(reached) > 2
@@ -261,7 +260,7 @@ def test_what_the_rows_contradict_is_not_assumed(caplog):
     y = (rng.random(400) < 1 / (1 + np.exp(4 - 2 * sum(X.values())))).astype(int)
     data = TrainingData(X, y, items=read_items(names).values())
     coefficients = CoefficientSet(data.feature_names, fixed=dict.fromkeys(names, 2))
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     score = RiskScore.from_solution(branch_and_bound(problem), data)
     assert set(score.items) == set(names[2:])  # of age it is so
     assert "contradict what is stated of 'symptom = cough', 'symptom = fever'" in caplog.text

@@ -16,7 +16,6 @@ import riskslim
 from paths import PACKAGE, TESTS
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     RiskSLIMClassifier,
     TrainingData,
@@ -45,7 +44,7 @@ def certificate(X, weights, **options):
     y = rng.random(len(X)) < 1 / (1 + np.exp(-(X[:, 0] - 2 * X[:, 1] + X[:, 2])))
     data = TrainingData(X, y, weights)
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
-    problem = RiskScoreProblem(loss, loss.given_coefficients, max_size=3)
+    problem = RiskScoreProblem(data, loss.given_coefficients, **options, max_size=3)
     # The start that both have. On a busy machine numba compiles for longer than the search takes.
     settings = LatticeCPASettings(native_root=False, initialization_time_limit=600.0)
     solution = lattice_cpa(problem, time_limit=1200.0, settings=settings)
@@ -79,10 +78,8 @@ y = rng.random(5000) < 1 / (1 + np.exp(1 - X @ [1.5, 1.0, -1.0, 0.0]))
 data = TrainingData(X, y)
 
 def stated(*constraints, **options):
-    loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
-    return RiskScoreProblem(
-        loss, loss.given_coefficients, max_size=2, scale=loss.scales, constraints=constraints
-    )
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    return RiskScoreProblem(data, coefficients, max_size=2, constraints=constraints, **options)
 
 def message(call):
     try:
@@ -148,8 +145,7 @@ def problem_of(n, *, scale=1, **options):
     y = rng.random(n) < 1 / (1 + np.exp(1 - X @ [1.5, 1.0, -1.0, 0.0]))
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients, scale=scale, **options)
-    return RiskScoreProblem(loss, coefficients, max_size=2, scale=scale)
+    return RiskScoreProblem(data, coefficients, **options, max_size=2, scale=scale)
 
 
 @pytest.fixture(scope="module")
@@ -423,7 +419,7 @@ class Run(driver.LatticeCPARun):
         raise SystemExit
 
 driver.LatticeCPARun = Run
-lattice_cpa(RiskScoreProblem(loss, loss.given_coefficients), time_limit=1.0)
+lattice_cpa(RiskScoreProblem(data, loss.given_coefficients), time_limit=1.0)
 """
 
 

@@ -34,6 +34,8 @@ def test_the_better_one_is_found(n_threads):
     loss.n_threads = n_threads
     up = [loss.value(np.array([-30, *values, 3])) for values in ((1, 0.5), (0.5, 1))]
     assert 0 < up[1] - up[0] < 1e-9
-    problem = RiskScoreProblem(loss, coefficients, max_size=2)  # the third one is there already
+    problem = RiskScoreProblem(
+        data, coefficients, compress=False, max_size=2
+    )  # the third one is there already
     found = sequential_rounding(problem, np.array([-30, 0.5, 0.5, 3]))
     assert found.coefficients.tolist() == [-30, 1, 0, 3]

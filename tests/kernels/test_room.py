@@ -17,7 +17,6 @@ from paths import PACKAGE
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     _kernels,
@@ -109,8 +108,9 @@ def problem_of(X, *, weights=None, max_size=3, seed=0, compress="auto", scale=1.
     y = rng.random(len(X)) < 1 / (1 + np.exp(0.5 - z @ rng.normal(0, 0.8, X.shape[1])))
     data = TrainingData(X, y, weights)
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    loss = LogisticLoss(data, coefficients, compress=compress, scale=scale)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-4, scale=scale)
+    return RiskScoreProblem(
+        data, coefficients, compress=compress, max_size=max_size, l0_penalty=1e-4, scale=scale
+    )
 
 
 def items(seed, n, d):

@@ -11,7 +11,6 @@ import pytest
 
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     discrete_coordinate_descent,
@@ -42,8 +41,7 @@ def problem(request):
     weights = rng.uniform(0.5, 2, N_ROWS) if request.param == "weights" else None
     data = TrainingData(X, y, weights)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients, compress=False)
-    return RiskScoreProblem(loss, coefficients, max_size=2)
+    return RiskScoreProblem(data, coefficients, compress=False, max_size=2)
 
 
 class Looks:

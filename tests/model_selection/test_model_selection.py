@@ -31,7 +31,6 @@ from sklearn.preprocessing import StandardScaler
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -68,8 +67,7 @@ WEIGHT = np.random.default_rng(0).uniform(0.5, 2.0, len(Y))
 
 def problem_of(data, max_size=4, **arguments):
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, **arguments)
+    return RiskScoreProblem(data, coefficients, max_size=max_size, **arguments)
 
 
 def same_performance(one, other):
@@ -938,7 +936,7 @@ def test_test_metrics_of_the_paper(shared_data, name):
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+    problem = RiskScoreProblem(data, coefficients, max_size=5)
     found = model_size_path(problem, sizes=[5], cv=5, time_limit=15).of_size(5).cross_validation
     area, cal = PAPER[name]
     assert len(found.folds) == 5

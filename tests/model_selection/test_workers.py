@@ -17,7 +17,6 @@ import pytest
 from paths import PACKAGE
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     model_size_path,
@@ -323,7 +322,7 @@ def test_a_path_without_the_folds_that_were_killed(monkeypatch, temporary):
     y = (rng.random(80) < 1 / (1 + np.exp(1 - 2 * X[:, 0]))).astype(int)
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
     from riskslim.model_selection import size_path
 
     original = size_path._path_on_rows

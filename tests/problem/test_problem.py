@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from enumeration import enumerate_optimum, loss, objective, random_problem, violations
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     RiskSLIMClassifier,
     TrainingData,
@@ -23,6 +22,7 @@ from riskslim import (
     false_negative_rate_at_most,
     false_positive_rate_at_most,
     rate_gap_at_most,
+    risk_at_least,
 )
 from riskslim.data.distinct import distinct_rows
 from riskslim.exceptions import ConstantFeatureWarning
@@ -36,10 +36,10 @@ DATA = TrainingData(X, Y, feature_names=NAMES)
 MIXED = TrainingData(X, [1, 1, 1, 0, 0, 0], feature_names=NAMES)
 
 
-def make(coefficients=None, outer=None, data=DATA, **sizes) -> RiskScoreProblem:
-    """A problem on the data above; ``outer`` is the set that the loss is built with."""
+def make(coefficients=None, data=DATA, **sizes) -> RiskScoreProblem:
+    """A problem on the data above."""
     coefficients = CoefficientSet(NAMES, -3, 3) if coefficients is None else coefficients
-    return RiskScoreProblem(LogisticLoss(data, outer or coefficients), coefficients, **sizes)
+    return RiskScoreProblem(data, coefficients, **sizes)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -68,26 +68,48 @@ def test_max_size_is_at_most_what_can_be_used():
     assert make(max_size=np.int64(2)).max_size == 2
 
 
-def test_loss_is_cut_to_the_size_and_the_original_is_not():
+def test_loss_is_that_of_the_size():
+    """Score range (Proposition 1) and intercept bounds; restated for another size, both anew."""
     coefficients = CoefficientSet(NAMES, -3, 3, intercept_lower=-5, intercept_upper=5)
-    original = LogisticLoss(DATA, coefficients)
-    before = (original.score_range, original.max_size, original.coefficients)
-    problem = RiskScoreProblem(original, coefficients, max_size=1)
-    assert problem.loss is not original
+    problem = RiskScoreProblem(DATA, coefficients, max_size=1)
+    assert problem.loss.data is DATA
     assert problem.loss.max_size == 1
     assert problem.loss.score_range == (-11, 11)  # 5 + 3 * 2
-    assert (original.score_range, original.max_size, original.coefficients) == before
-    assert original.score_range == (-17, 17)
-    assert problem.loss.data is original.data
+    larger = problem.restated(max_size=2)
+    assert (problem.max_size, problem.loss.score_range) == (1, (-11, 11))
+    stated = RiskScoreProblem(DATA, coefficients, max_size=2)
+    assert larger.loss.score_range == stated.loss.score_range != problem.loss.score_range
+    assert larger.loss.store is problem.loss.store
+    assert larger.restated(max_size=1).loss.score_range == (-11, 11)
 
 
-def test_loss_for_smaller_models():
-    # Its bounds (Proposition 1) and intercept bounds would not hold for the larger models.
-    coefficients = CoefficientSet(NAMES, -3, 3)
-    loss = LogisticLoss(DATA, coefficients, max_size=1)
-    with pytest.raises(ValueError, match=r"loss was built for models of up to 1 .* allows 2"):
-        RiskScoreProblem(loss, coefficients, max_size=2)
-    assert RiskScoreProblem(loss, coefficients, max_size=1).loss.max_size == 1
+@pytest.mark.parametrize("seed", range(4))
+def test_restated_is_what_would_be_stated(seed):
+    """For any size: derived intercept bounds, those that constraints reach, tables, scales."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (60, 4)), rng.random(60) < 0.4
+    data = TrainingData(X, y)
+    names = data.feature_names
+    options = {
+        "constraints": [risk_at_least(0.9, {names[0]: 2})] if seed % 2 else [],
+        "scale": (0.5, 4.0) if seed == 2 else 2.0,
+        "min_size": 1,
+    }
+    stated = {
+        size: RiskScoreProblem(data, CoefficientSet(names, -3, 3), max_size=size, **options)
+        for size in (1, 2, 4)
+    }
+    for size, problem in stated.items():
+        for other in (1, 2, 4):
+            found = stated[other].restated(max_size=size)
+            np.testing.assert_array_equal(found.lower, problem.lower)
+            np.testing.assert_array_equal(found.upper, problem.upper)
+            for name in ("max_size", "min_size", "scales", "intercept_is_derived"):
+                assert getattr(found, name) == getattr(problem, name), name
+            for name in ("score_range", "form", "max_size", "scale"):
+                assert getattr(found.loss, name) == getattr(problem.loss, name), name
+    with pytest.raises(ValueError, match="max_size 0 is smaller than min_size 1"):
+        stated[2].restated(max_size=0)
 
 
 def test_penalties_are_resolved_per_feature():
@@ -124,52 +146,35 @@ def test_bad_sizes_and_penalties(arguments, error, message):
 
 
 # ---------------------------------------------------------------------------------------------
-# Coefficient set of the problem and of its loss
+# Coefficient set
 # ---------------------------------------------------------------------------------------------
 
 
-def test_a_narrower_set_than_that_of_the_loss():
-    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
-    inner = CoefficientSet(NAMES, -1, 2, sign={"age": "+"}, intercept_lower=-4, intercept_upper=9)
-    problem = make(inner, outer)
+def test_bounds_and_signs():
+    coefficients = CoefficientSet(
+        NAMES, -1, 2, sign={"age": "+"}, intercept_lower=-4, intercept_upper=9
+    )
+    problem = make(coefficients)
     np.testing.assert_array_equal(problem.lower, [-4, 0, -1, -1])
     np.testing.assert_array_equal(problem.upper, [9, 2, 2, 2])
 
 
-def test_wider_intercept_bounds_than_those_that_the_loss_was_given():
-    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
-    inner = CoefficientSet(NAMES, -3, 3, intercept_lower=-4, intercept_upper=12)
-    with pytest.raises(
-        ValueError, match=r"bounds -4\.\.12 are wider .* \(-9\.\.9\); build the Log"
-    ):
-        make(inner, outer)
-
-
-def test_wider_bounds_than_those_of_the_loss():
-    outer = CoefficientSet(NAMES, -3, 3)
-    with pytest.raises(ValueError, match=r"bounds of feature 'bmi' are wider .* build the Log"):
-        make(CoefficientSet(NAMES, -3, {"age": 3, "smoker": 3, "bmi": 4}), outer)
-
-
-def test_other_features_than_those_of_the_loss():
-    with pytest.raises(ValueError, match="different feature names"):
-        make(CoefficientSet(["age", "bmi", "smoker"], -3, 3), CoefficientSet(NAMES, -3, 3))
+def test_other_features_than_those_of_the_data():
+    with pytest.raises(ValueError, match=r"has 3 features \(age, bmi, smoker, \.\.\.\), the data"):
+        make(CoefficientSet(["age", "bmi", "smoker"], -3, 3))
 
 
 def test_something_else_than_a_coefficient_set():
     with pytest.raises(TypeError, match="coefficients must be a CoefficientSet, got dict"):
-        make({"age": 1}, CoefficientSet(NAMES))
+        make({"age": 1})
 
 
 @pytest.mark.parametrize("bounds", [(50, 60), (-60, -50), (50, None)])
-def test_given_intercept_beyond_the_bounds_that_the_loss_derived(bounds):
-    # Proposition 1's bounds and the tables of the loss know nothing of such intercepts.
-    outer = CoefficientSet(NAMES, -3, 3)
-    inner = CoefficientSet(NAMES, -3, 3, intercept_lower=bounds[0], intercept_upper=bounds[1])
-    message = rf"intercept's bounds {bounds[0]}\.\.{bounds[1]} lie beyond .* build the LogisticLoss"
-    with pytest.raises(ValueError, match=message):
-        make(inner, outer)
-    problem = make(inner)
+def test_given_intercept_beyond_the_bounds_that_would_be_derived(bounds):
+    coefficients = CoefficientSet(
+        NAMES, -3, 3, intercept_lower=bounds[0], intercept_upper=bounds[1]
+    )
+    problem = make(coefficients)
     assert problem.lower[0] >= bounds[0]
     assert problem.is_feasible([bounds[0], 0, 0, 0])
 
@@ -224,7 +229,7 @@ def test_many_required_features_are_listed_in_part():
     names = [f"x{j}" for j in range(8)]
     data = TrainingData(np.eye(8), [0, 1] * 4, feature_names=names)
     coefficients = CoefficientSet(names, 1, 2)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    problem = RiskScoreProblem(data, coefficients, max_size=3)
     assert "8 features exclude zero (x0, x1, x2, x3, x4, ...)" in problem.infeasibility
 
 
@@ -292,7 +297,7 @@ def patients(**columns) -> RiskScoreProblem:
     """A problem on columns of four rows, with points from -5 to 5 and a free intercept."""
     data = TrainingData(columns, [0, 1, 1, 0])
     coefficients = CoefficientSet(data.feature_names)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    return RiskScoreProblem(data, coefficients)
 
 
 def but_for_the_scale(problem, coef) -> tuple[str, ...]:
@@ -340,7 +345,7 @@ def test_small_units_of_several_features_share_a_remark():
 def test_features_that_are_not_chosen_by_the_search_need_no_cut_offs():
     data = TrainingData({"age": [20, 90, 30, 45], "bmi": [20, 55, 21.5, 30]}, [0, 1, 1, 0])
     coefficients = CoefficientSet(data.feature_names, fixed={"age": 0, "bmi": 1})
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     assert but_for_the_scale(problem, [-30, 0, 1]) == ()
 
 
@@ -361,8 +366,7 @@ def test_points_that_are_all_ones():
 
     def said(coef, most=5, scale=1) -> list[str]:
         coefficients = CoefficientSet(data.feature_names, -most, most)
-        loss = LogisticLoss(data, coefficients)
-        problem = RiskScoreProblem(loss, coefficients, scale=scale)
+        problem = RiskScoreProblem(data, coefficients, scale=scale)
         return [one for one in problem.remarks(coef) if "have 1 or -1" in one]
 
     (remark,) = said([-1, 1, -1, 0])
@@ -381,7 +385,7 @@ def test_points_that_are_nearly_all_ones():
     X = rng.integers(0, 2, (60, 4))
     data = TrainingData(X, rng.random(60) < 0.2 + 0.2 * X[:, 0] + 0.2 * X[:, 1])
     coefficients = CoefficientSet(data.feature_names)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     said = [
         [one.partition(" features")[0] for one in problem.remarks(coef) if "have 1 or -1" in one]
         for coef in ([-1, 1, 1, -1, 2], [-1, 1, 1, 2, 0], [-1, 1, -1, 1, 1])
@@ -399,10 +403,6 @@ def test_points_at_a_bound():
         "At a bound of the coefficient set: 'age' (-3), 'bmi' (3), the intercept (-2). Wider "
         "bounds may give a better score.",
     )
-    # The bound of the intercept may have been given to the loss alone.
-    inner = CoefficientSet(NAMES, -3, 3)
-    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-2, intercept_upper=2)
-    assert "the intercept (2)" in make(inner, outer=outer, data=MIXED).remarks([2, 1, 0, 0])[0]
 
 
 def test_bounds_that_force_a_feature_in_are_no_obstacle():
@@ -426,9 +426,9 @@ def test_remarks_need_all_coefficients():
 # ---------------------------------------------------------------------------------------------
 
 
-def test_data_in_the_place_of_the_loss():
-    with pytest.raises(TypeError, match=r"loss must be a LogisticLoss, got TrainingData: .*Logis"):
-        RiskScoreProblem(DATA, CoefficientSet(NAMES))
+def test_a_loss_in_the_place_of_the_data():
+    with pytest.raises(TypeError, match=r"data must be TrainingData, got LogisticLoss: .*Training"):
+        RiskScoreProblem(make().loss, CoefficientSet(NAMES))
 
 
 @pytest.mark.parametrize("prices", [{"age": 0.1}, [0.1, 0.1, 0.1]])
@@ -487,7 +487,7 @@ def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
     data, other = (TrainingData(X[rows], y[rows]) for rows in (slice(None), slice(30)))
     coefficients = CoefficientSet(data.feature_names, -4, 3, l0_penalty=[0.1, None, None])
     problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=2, min_size=1, l0_penalty=0.01,
+        data, coefficients, max_size=2, min_size=1, l0_penalty=0.01,
         constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
     )  # fmt: skip
     for restated, rows in (
@@ -496,7 +496,7 @@ def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
         (problem.restated(max_size=1).restated(max_size=2), data),
     ):  # fmt: skip
         direct = RiskScoreProblem(
-            LogisticLoss(rows, coefficients), coefficients, max_size=2, min_size=1,
+            rows, coefficients, max_size=2, min_size=1,
             l0_penalty=0.01, constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
         )  # fmt: skip
         assert restated.loss.data is rows
@@ -586,7 +586,7 @@ def test_kinds_of_separation():
     columns, y = separable()
     data = TrainingData(columns | {"not": 1 - columns["sign"], "no": 1 - columns["copy"]}, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
 
     def said(*names):
         vector = [-1] + [int(name in names) for name in data.feature_names]
@@ -605,7 +605,7 @@ def test_kinds_of_separation():
     weights = np.ones(len(y))
     weights[np.flatnonzero(columns["sign"])[1:]] = 0
     weighted = TrainingData(columns, y, weights)
-    problem = RiskScoreProblem(LogisticLoss(weighted, CoefficientSet(weighted.feature_names)),
+    problem = RiskScoreProblem(weighted,
                                CoefficientSet(weighted.feature_names))  # fmt: skip
     assert "The one row with 'sign' has the outcome" in " ".join(problem.remarks([0, 0, 1, 0, 0]))
 
@@ -654,9 +654,7 @@ def test_rates_that_are_met_without_a_score_are_named(constraint, how):
     X, y = rare()
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, constraints=[constraint]
-    )
+    problem = RiskScoreProblem(data, coefficients, constraints=[constraint])
     (remark,) = (one for one in problem.remarks([-3, 1, 1, 2, 0]) if "is met by" in one)
     assert f"({constraint.describe()}) is met by predicting {how}" in remark
 

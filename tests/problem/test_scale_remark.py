@@ -8,7 +8,6 @@ import pytest
 from partitions import in_parts, rows_of
 from riskslim import (
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_most,
@@ -38,8 +37,7 @@ def rows(kind="items", n=400, seed=0):
 def stated(X, y, weights=None, scale=1.0, constraints=(), **bounds):
     data = TrainingData(X, y, weights, feature_names=NAMES)
     coefficients = CoefficientSet(NAMES, -5, 5, **bounds)
-    loss = LogisticLoss(data, coefficients, scale=scale)
-    return RiskScoreProblem(loss, coefficients, max_size=3, constraints=constraints)
+    return RiskScoreProblem(data, coefficients, scale=scale, max_size=3, constraints=constraints)
 
 
 def loss_of(X, y, weights, vector, scale):

@@ -30,7 +30,6 @@ from command_line import run
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -93,7 +92,7 @@ def full():
     data = TrainingData(X, y, weight)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
     problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=3,
+        data, coefficients, max_size=3,
         constraints=[at_most(1, ["smoker", "exercise"], name="one habit"),
                      minimum_points("visits", 1)],
     )  # fmt: skip
@@ -401,7 +400,7 @@ def certified(score: RiskScore, X, y) -> RiskScore:
     """The score with a certificate about these rows."""
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     certificate = branch_and_bound(problem, node_limit=1).certificate
     loss = logistic_loss(y, score.decision_function(X))
     return dataclasses.replace(score, certificate=dataclasses.replace(certificate, loss=loss))
@@ -457,7 +456,7 @@ def test_a_page_without_the_problem_has_the_remarks_of_training_rows():
     weight = np.where(y == 1, 4.0, 1.0)
     data = TrainingData(X, y, weight)
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     solution = branch_and_bound(problem)
     score = RiskScore.from_solution(solution, data, problem=problem)
     with_it, without = (
@@ -908,7 +907,7 @@ def test_report_of_a_saved_score(csv, tmp_path):
     X, y = frame()
     data = TrainingData(X, y, outcome_name="died")
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    problem = RiskScoreProblem(data, coefficients, max_size=3)
     score = RiskScore.from_solution(branch_and_bound(problem), data)
     score.save(tmp_path / "score.json")
     target = tmp_path / "report.html"

@@ -13,7 +13,6 @@ import pytest
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -86,7 +85,7 @@ def on_workers(n_parts: int = 4, weights=None, **options) -> TrainingData:
 
 def problem_on(data: TrainingData) -> RiskScoreProblem:
     coefficients = CoefficientSet(data.feature_names, -2, 2)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    return RiskScoreProblem(data, coefficients, max_size=2)
 
 
 @pytest.fixture(scope="module")

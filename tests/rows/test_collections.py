@@ -9,7 +9,6 @@ import pytest
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -80,7 +79,7 @@ def where(request):
 
 def certified(data: TrainingData):
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
     return branch_and_bound(problem, time_limit=60)
 
 

@@ -94,8 +94,7 @@ def in_memory(table: pd.DataFrame, weights: str | None = None, **options) -> Tra
 
 def solved(data: TrainingData, max_size: int = 3):
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients)
-    return branch_and_bound(RiskScoreProblem(loss, coefficients, max_size=max_size), time_limit=60)
+    return branch_and_bound(RiskScoreProblem(data, coefficients, max_size=max_size), time_limit=60)
 
 
 def unmerged(data: TrainingData) -> list[tuple]:
@@ -628,7 +627,7 @@ def test_options_that_cannot_be(tmp_path, options, message):
 
 def problem_on(data: TrainingData) -> RiskScoreProblem:
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    return RiskScoreProblem(data, coefficients, max_size=2)
 
 
 @pytest.mark.parametrize("weights", [None, "weight"])
@@ -997,7 +996,7 @@ def test_rates_count_the_rows_that_merged_ones_stand_for(tmp_path):
     for data in (read(write(table, tmp_path, "parquet", 2), items=encoder()), in_memory(table)):
         coefficients = CoefficientSet(data.feature_names, -3, 3)
         problem = RiskScoreProblem(
-            LogisticLoss(data, coefficients), coefficients, max_size=2,
+            data, coefficients, max_size=2,
             constraints=[false_negative_rate_at_most(0.3, 0.5)],
         )  # fmt: skip
         certificates.append(branch_and_bound(problem).certificate)

@@ -14,7 +14,6 @@ from paths import DOCS
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -102,16 +101,14 @@ def test_marks_say_what_is_broken():
         data.feature_names, -5, 5, sign={"a": "+", "b": "+"}, fixed={"d": 1},
         intercept_lower=-3, intercept_upper=3,
     )  # fmt: skip
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=2, constraints=[at_most(0, ["e"])]
-    )
+    problem = RiskScoreProblem(data, coefficients, max_size=2, constraints=[at_most(0, ["e"])])
     found = problem.requirements([-4, -1, 2, 7, 0, 1, 0, 0])
     assert [one.is_met for one in found] == [False, False, False, False, False]
     assert str(found[0]).startswith("✗ not met: model size 0 to 2 (model size is 4")
     assert found[1].violation == "broken by '(intercept)' (-4), 'c' (7)"
     assert str(found[2]) == "✗ not met: sign +, points from 0 to 5: 'a', 'b' (broken by 'a' (-1))"
     assert found[3] == Requirement("points fixed at 1: 'd'", "broken by 'd' (0)")
-    priced = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, l0_penalty=0.01)
+    priced = RiskScoreProblem(data, coefficients, l0_penalty=0.01)
     assert "price of each feature: 0.01 of the loss" in [
         one.text for one in priced.requirements([0, 0, 0, 0, 1, 0, 0, 0])
     ]

@@ -11,7 +11,6 @@ import pytest
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -100,7 +99,7 @@ def test_units_and_spans_are_those_of_rows_that_count():
     weights = np.array([1.0, 1, 1, 1, 0])
     data = TrainingData({"x": [0, 3, 1, 2, 900]}, [0, 1, 1, 0, 1], weights)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    problem = RiskScoreProblem(data, coefficients)
     assert not any("too coarse" in remark for remark in problem.remarks([-1, 1]))
     assert branch_and_bound(problem).certificate.n_samples == 4
 
@@ -113,7 +112,7 @@ def test_groups_that_only_they_have_are_no_groups():
         data = TrainingData(X, y, weight)
         coefficients = CoefficientSet(data.feature_names, -5, 5)
         problem = RiskScoreProblem(
-            LogisticLoss(data, coefficients),
+            data,
             coefficients,
             constraints=[
                 rate_gap_at_most(0.1, "positive", groups=labels, threshold=0.4),

@@ -164,7 +164,7 @@ def lattice_cpa(
     >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
     >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> problem = RiskScoreProblem(data, coefficients, max_size=1)
     >>> solution = lattice_cpa(problem)
     >>> solution.points, solution.certificate.status.value
     ({'age >= 60': 3}, 'optimal')

@@ -78,7 +78,7 @@ class RiskSlimMIP(Formulation):
     >>> from riskslim.engines.lattice_cpa.initialization import best_possible_bounds
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> mip = RiskSlimMIP(problem, best_possible_bounds(problem))
     >>> mip.cpx.variables.get_num()
     8
@@ -193,7 +193,7 @@ class RiskSlimLP(RiskSlimMIP):
     >>> from riskslim.engines.lattice_cpa.initialization import best_possible_bounds
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> problem = RiskScoreProblem(data, coefficients)
     >>> lp = RiskSlimLP(problem, best_possible_bounds(problem))
     >>> lp.cpx.variables.get_num()
     8

@@ -22,7 +22,6 @@ from riskslim.data.tables import series_name
 from riskslim.data.training_data import TrainingData
 from riskslim.data.warned import user_stacklevel
 from riskslim.exceptions import PositiveLabelWarning
-from riskslim.loss.logistic import LogisticLoss
 from riskslim.paper.baselines.elastic_net import platt_scaling
 from riskslim.paper.baselines.pool import (
     ElasticNets,
@@ -344,7 +343,7 @@ class RiskScoreBaseline(Baseline):
         coef = self._rounded(coef)
         super()._set_model(nets, coef)
         problem = RiskScoreProblem(
-            LogisticLoss(data, self._box(names)),
+            data,
             self._box(names),
             max_size=self._max_size(len(names)),
             constraints=self.constraints,

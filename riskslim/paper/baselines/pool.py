@@ -152,8 +152,7 @@ class Sample:
         """The problem of these rows, without a limit of the size; the last one is kept."""
         key = (box, l0_penalty)
         if self._problem is None or self._problem[0] != key:
-            loss = LogisticLoss(self.data, box)
-            self._problem = (key, RiskScoreProblem(loss, box, l0_penalty=l0_penalty))
+            self._problem = (key, RiskScoreProblem(self.data, box, l0_penalty=l0_penalty))
         return self._problem[1]
 
 

@@ -19,7 +19,6 @@ from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -71,7 +70,7 @@ def of(X, y, weights=None, lower=-5, upper=5, intercept=(None, None), **argument
     coefficients = CoefficientSet(
         data.feature_names, lower, upper, intercept_lower=intercept[0], intercept_upper=intercept[1]
     )
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, **arguments)
+    return RiskScoreProblem(data, coefficients, **arguments)
 
 
 class TestResult:
@@ -153,7 +152,9 @@ class TestResult:
     def test_start_under_constraints(self):
         p = make_problem()
         names = list(p.coefficients.feature_names)
-        p = RiskScoreProblem(p.loss, p.coefficients, max_size=3, constraints=[exactly(2, names)])
+        p = RiskScoreProblem(
+            p.loss.data, p.coefficients, max_size=3, constraints=[exactly(2, names)]
+        )
         start = np.array([0, 1, 1, *[0] * 6])
         solution = branch_and_bound(p, start=start)
         assert solution.certificate.is_optimal
@@ -177,7 +178,7 @@ class TestResult:
         names = list(p.coefficients.feature_names)
         row = exactly(2, names)
         odd = LinearConstraint(points=dict.fromkeys(names, 2.0), lower=3, upper=3)
-        p = RiskScoreProblem(p.loss, p.coefficients, max_size=2, constraints=[row, odd])
+        p = RiskScoreProblem(p.loss.data, p.coefficients, max_size=2, constraints=[row, odd])
         assert branch_and_bound(p).certificate.status is Status.INFEASIBLE
 
 
@@ -203,7 +204,9 @@ class TestLimits:
         monkeypatch.setattr(Incumbents, "round", lambda self, coef, scale: None)
         p = make_problem()
         names = list(p.coefficients.feature_names)
-        p = RiskScoreProblem(p.loss, p.coefficients, max_size=3, constraints=[at_least(1, names)])
+        p = RiskScoreProblem(
+            p.loss.data, p.coefficients, max_size=3, constraints=[at_least(1, names)]
+        )
         assert p.is_feasible(branch_and_bound(p, node_limit=0).coef)  # by the constraints alone
         monkeypatch.setattr(driver, "CONSTRAINT_SHARE", 0.0)
         with pytest.raises(RiskSLIMError, match="node limit reached before any risk score was"):
@@ -217,7 +220,7 @@ class TestLimits:
         data = TrainingData(X, rng.integers(0, 2, 80))
         coefficients = CoefficientSet(data.feature_names, -3, 3)
         p = RiskScoreProblem(
-            LogisticLoss(data, coefficients),
+            data,
             coefficients,
             constraints=[model_size(3, 4, name="large"), model_size(0, 2, name="small")],
         )
@@ -232,7 +235,7 @@ class TestLimits:
         coefficients = CoefficientSet(names, -2, 2, intercept_lower=-3, intercept_upper=3)
         weights = dict(zip(names, (101, 143, 187, 211, 257, 293, 331, 379, 401), strict=True))
         p = RiskScoreProblem(
-            LogisticLoss(data, coefficients),
+            data,
             coefficients,
             constraints=[
                 LinearConstraint(points=weights, lower=2024, upper=2024),

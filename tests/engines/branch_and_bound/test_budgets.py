@@ -38,7 +38,7 @@ def items(request):
     if request.param == "single":
         return problem
     return RiskScoreProblem(
-        problem.loss, problem.coefficients, max_size=3, l0_penalty=1e-6, scale=(0.5, 4.0)
+        problem.loss.data, problem.coefficients, max_size=3, l0_penalty=1e-6, scale=(0.5, 4.0)
     )
 
 

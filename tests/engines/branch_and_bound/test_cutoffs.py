@@ -11,7 +11,6 @@ from checked_solutions import (
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -36,7 +35,7 @@ def raw_problem(seed, n=300, max_size=3, **options):
     data = TrainingData(np.column_stack(columns).astype(float), y, feature_names=names)
     coefficients = CoefficientSet(names, -5, 5)
     return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=max_size, l0_penalty=1e-6,
+        data, coefficients, max_size=max_size, l0_penalty=1e-6,
         **options,
     )  # fmt: skip
 
@@ -132,7 +131,7 @@ def test_items_of_other_values_are_left_to_relaxations():
     y = np.where(rng.random(80) < 0.3 + 0.1 * X[:, 1], 1, -1)
     data = TrainingData(X, y, feature_names=list("abcd"))
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
     solution = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.statistics.cutoff_nodes == 0

@@ -8,7 +8,6 @@ import pytest
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -41,8 +40,7 @@ def wide_problem(seed=3, n=400, d=30, **options):
     y = rng.random(n) < 1 / (1 + np.exp(-(X[:, :5] @ np.array([2, -1, 1, -2, 1]) - 0.5)))
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=4, l0_penalty=1e-4, **options)
+    return RiskScoreProblem(data, coefficients, max_size=4, l0_penalty=1e-4, **options)
 
 
 def test_threads_change_nothing_but_the_time(calls):

@@ -12,7 +12,7 @@ from enumeration import (
     random_problem,
     slopes,
 )
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
+from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim.engines.branch_and_bound import beyond
 from riskslim.loss.reach import InterceptReach
 from riskslim.rows.base import StoppedError
@@ -23,7 +23,7 @@ def one_item(**given) -> RiskScoreProblem:
         {"a": np.repeat([0, 1], 10)}, [0] * 7 + [1] * 3 + [0] * 2 + [1] * 8
     )  # fmt: skip
     coefficients = CoefficientSet(data.feature_names, -2, 2, **given)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1, scale=5)
+    return RiskScoreProblem(data, coefficients, max_size=1, scale=5)
 
 
 def test_a_list_has_the_scores_beyond_the_derived_bounds():

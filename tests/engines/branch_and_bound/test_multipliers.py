@@ -6,7 +6,6 @@ import pytest
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     TrainingData,
     at_most,
@@ -28,8 +27,7 @@ def make(*constraints, n=200, scale=1.0, **arguments):
     y = rng.random(n) < 1 / (1 + np.exp(1 - X @ [0.8, -0.5, 0.3, 0.4]))
     data = TrainingData(X, y, feature_names=NAMES)
     coefficients = CoefficientSet(NAMES, -5, 5, intercept_lower=-9, intercept_upper=9)
-    loss = LogisticLoss(data, coefficients, scale=scale)
-    return RiskScoreProblem(loss, coefficients, constraints=constraints, **arguments)
+    return RiskScoreProblem(data, coefficients, scale=scale, constraints=constraints, **arguments)
 
 
 def loss_of(rows: NodeRows, coef: np.ndarray) -> float:
@@ -86,7 +84,7 @@ def test_other_constraints_are_left_to_propagation(constraint):
 def test_features_that_are_left_out_do_not_count():
     coefficients = CoefficientSet(NAMES, -5, 5, fixed={"b": 0})
     problem = make(LinearConstraint(points={"a": 1, "b": 1000}, upper=2))
-    problem = RiskScoreProblem(problem.loss, coefficients, constraints=problem.constraints)
+    problem = RiskScoreProblem(problem.loss.data, coefficients, constraints=problem.constraints)
     sides = Sides.of(problem, NodeRows.of(problem.loss, problem.usable))
     assert sides.records.tolist() == [[1, 0, 0, 0]]
 
@@ -136,10 +134,10 @@ def test_rounding_errors_of_wide_features_cost_no_bound(largest):
     data = TrainingData(X, y, feature_names=["wide", "a", "b", "c"])
     coefficients = CoefficientSet(data.feature_names, -5, 5, intercept_lower=-9, intercept_upper=9)
     problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients),
+        data,
         coefficients,
         constraints=[risk_at_least(0.9, profile={"a": 1}), risk_at_most(0.4, profile={"c": 1})],
     )
-    free = RiskScoreProblem(problem.loss, coefficients)
+    free = RiskScoreProblem(problem.loss.data, coefficients)
     bound = solve_root(problem, probing=False, polishing=False).lower_bound
     assert bound >= solve_root(free, probing=False, polishing=False).lower_bound - 1e-6

@@ -61,7 +61,7 @@ def points_asked(monkeypatch):
 def test_the_certificate_is_that_of_rows_in_memory(kind, weighted, room):
     data = random_data(9, kind=kind, weighted=weighted, n=250, d=6)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
     expected = branch_and_bound(problem).certificate
     for merged in (False, True):
         # Each third of them, another one each time: all kinds of parts come in turn.
@@ -122,16 +122,10 @@ def test_more_weights_than_are_told_apart(monkeypatch):
             total = (items.unit[side] * 2.0 ** items.shifts[own] * items.bits[own]).sum()
             share = data.class_weights[side] / data.total_weight
             assert 0.99 * share < total <= share
-        problem = RiskScoreProblem(
-            loss := LogisticLoss(
-                TrainingData.from_rows(rows), CoefficientSet(data.feature_names, -2, 2)
-            ),
-            loss.coefficients,
-            max_size=2,
-        )
+        coefficients = CoefficientSet(data.feature_names, -2, 2)
+        problem = RiskScoreProblem(TrainingData.from_rows(rows), coefficients, max_size=2)
         found = branch_and_bound(problem).certificate
-        in_memory = LogisticLoss(data, CoefficientSet(data.feature_names, -2, 2))
-        expected = branch_and_bound(RiskScoreProblem(in_memory, in_memory.coefficients, max_size=2))
+        expected = branch_and_bound(RiskScoreProblem(data, coefficients, max_size=2))
         assert found.objective == pytest.approx(expected.certificate.objective, rel=1e-13)
 
 
@@ -146,7 +140,7 @@ def hard_problem(n_parts=20):
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     other = TrainingData.from_rows(in_parts(data.rows, n_parts)) if n_parts else data
-    return RiskScoreProblem(LogisticLoss(other, coefficients), coefficients, max_size=5)
+    return RiskScoreProblem(other, coefficients, max_size=5)
 
 
 def test_columns_of_many_values_are_solved(monkeypatch, points_asked):
@@ -229,7 +223,7 @@ def test_packed_items_go_into_a_file_where_memory_is_short(monkeypatch):
     data = random_data(1, kind="zero_one", n=900)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(
-        LogisticLoss(TrainingData.from_rows(in_parts(data.rows, 3)), coefficients),
+        TrainingData.from_rows(in_parts(data.rows, 3)),
         coefficients,
     )
     prepare(problem, 1e9)
@@ -242,7 +236,7 @@ def test_rows_of_nodes_have_the_weights_of_all(weighted):
     data = random_data(1, kind="zero_one", weighted=weighted, d=4)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     held = TrainingData.from_rows(in_parts(data.rows, 3))
-    problem = RiskScoreProblem(LogisticLoss(held, coefficients), coefficients)
+    problem = RiskScoreProblem(held, coefficients)
     held = prepare(problem, 1e9)._replace(whole=None)
     rows = held.of_nodes(problem, BranchAndBoundSettings(sample_rows=20), lambda: False)
     shares = np.array(data.class_weights) / data.total_weight
@@ -265,7 +259,7 @@ def test_settings_without_tables(monkeypatch):
     data = random_data(1, kind="zero_one", n=900)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(
-        LogisticLoss(TrainingData.from_rows(in_parts(data.rows, 3)), coefficients),
+        TrainingData.from_rows(in_parts(data.rows, 3)),
         coefficients,
         max_size=3,
     )
@@ -285,8 +279,7 @@ def test_scales_whose_inverse_has_another_inverse(scale, monkeypatch):
     certificates = []
     for rows in (data, held):
         coefficients = CoefficientSet(rows.feature_names, -2, 2)
-        loss = LogisticLoss(rows, coefficients)
-        problem = RiskScoreProblem(loss, coefficients, max_size=2, scale=scale)
+        problem = RiskScoreProblem(rows, coefficients, max_size=2, scale=scale)
         certificates.append(branch_and_bound(problem).certificate)
     assert certificates[0].status is certificates[1].status is Status.OPTIMAL
     assert certificates[0].objective == certificates[1].objective
@@ -303,6 +296,6 @@ def test_a_sample_of_rows_without_weight(monkeypatch):
     objectives = []
     for rows in (data, held):
         coefficients = CoefficientSet(rows.feature_names, -2, 2)
-        problem = RiskScoreProblem(LogisticLoss(rows, coefficients), coefficients, max_size=2)
+        problem = RiskScoreProblem(rows, coefficients, max_size=2)
         objectives.append(branch_and_bound(problem).certificate.objective)
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)

@@ -19,7 +19,6 @@ from problems import make_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -57,7 +56,7 @@ def wide_problem(weighted: bool) -> RiskScoreProblem:
     weights = rng.uniform(0.2, 3.0, 900) if weighted else None
     data = TrainingData(X, y, sample_weight=weights)
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    return RiskScoreProblem(data, coefficients, max_size=3)
 
 
 def test_larger_problems_end_at_the_same_score(passes_made, monkeypatch):
@@ -155,7 +154,7 @@ def test_passes_in_parts_and_on_threads(kind, monkeypatch):
 def test_stops_within_nodes_and_passes(scale, monkeypatch):
     stated = make_problem(n=100, d=5, seed=1, levels=3)
     problem = RiskScoreProblem(
-        stated.loss, stated.coefficients, max_size=3, l0_penalty=1e-6, scale=scale
+        stated.loss.data, stated.coefficients, max_size=3, l0_penalty=1e-6, scale=scale
     )
     settings = BranchAndBoundSettings(sample_rows=4, tables="never", batch_size=3)
     optimum = branch_and_bound(problem, settings=settings).certificate.objective

@@ -9,7 +9,6 @@ from rated import draw, many_records, problem_of
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -96,9 +95,7 @@ def test_scores_next_to_a_limit_are_judged_alike(seed):
     data = TrainingData(X, y, weights)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     constraint = false_negative_rate_at_most(0.0, 0.2)
-    problem = RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=3, constraints=[constraint]
-    )
+    problem = RiskScoreProblem(data, coefficients, max_size=3, constraints=[constraint])
     found = [
         branch_and_bound(problem, settings=BranchAndBoundSettings(tables=tables))
         for tables in ("always", "auto", "never")
@@ -161,7 +158,7 @@ def test_named_constraints_contradict():
         at_most(2, ["x1", "x2"], name="few"),
     ]
     problem = many_records(40, d=3)
-    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    strict = RiskScoreProblem(problem.loss.data, problem.coefficients, max_size=3, constraints=both)
     certificate = branch_and_bound(strict).certificate
     assert certificate.status is Status.INFEASIBLE
     assert "(specific)" in certificate.message
@@ -193,12 +190,16 @@ def test_lists_of_scales_are_searched_one_after_the_other():
     shifted = false_positive_rate_at_most(0.1, 0.3)
     for constraint, per_scale in ((limit, False), (shifted, True)):
         listed = RiskScoreProblem(
-            base.loss, base.coefficients, max_size=2, constraints=[constraint], scale=[0.5, 1, 3]
+            base.loss.data,
+            base.coefficients,
+            max_size=2,
+            constraints=[constraint],
+            scale=[0.5, 1, 3],
         )
         assert listed.is_constrained_per_scale == per_scale
         alone = [
             RiskScoreProblem(
-                base.loss, base.coefficients, max_size=2, constraints=[constraint], scale=m
+                base.loss.data, base.coefficients, max_size=2, constraints=[constraint], scale=m
             )
             for m in (0.5, 1, 3)
         ]
@@ -211,14 +212,14 @@ def test_lists_of_scales_are_searched_one_after_the_other():
 def test_an_interval_of_scales():
     base = many_records(80)
     free = RiskScoreProblem(
-        base.loss, base.coefficients, max_size=2, constraints=base.constraints, scale=(0.5, 4)
+        base.loss.data, base.coefficients, max_size=2, constraints=base.constraints, scale=(0.5, 4)
     )
     solution = branch_and_bound(free)
     assert solution.certificate.is_optimal
     fixed = [
         branch_and_bound(
             RiskScoreProblem(
-                base.loss, base.coefficients, max_size=2, constraints=base.constraints, scale=m
+                base.loss.data, base.coefficients, max_size=2, constraints=base.constraints, scale=m
             )
         ).certificate.objective
         for m in (0.5, 1.0, 2.0, 4.0)
@@ -231,7 +232,7 @@ def test_an_interval_of_scales():
 def test_lists_of_scores_need_one_scale():
     base = many_records(80)
     listed = RiskScoreProblem(
-        base.loss, base.coefficients, max_size=2, scale=[1, 2],
+        base.loss.data, base.coefficients, max_size=2, scale=[1, 2],
         constraints=[false_positive_rate_at_most(0.1, 0.3)],
     )  # fmt: skip
     with pytest.raises(ValueError, match="a list of scores needs one scale"):

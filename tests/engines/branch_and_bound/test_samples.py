@@ -28,7 +28,7 @@ def test_a_sample_with_its_line_has_the_loss_and_gradient_of_all_rows(monkeypatc
 
     monkeypatch.setattr(passes.SampledNodes, "_linearised", noted)
     stated = make_problem(n=150, d=7, seed=1, levels=3)
-    problem = RiskScoreProblem(stated.loss, stated.coefficients, max_size=3, l0_penalty=1e-6)
+    problem = RiskScoreProblem(stated.loss.data, stated.coefficients, max_size=3, l0_penalty=1e-6)
     settings = BranchAndBoundSettings(sample_rows=20, tables="never", merge_rows=False)
     branch_and_bound(problem, settings=settings)
     assert len(found) > 5

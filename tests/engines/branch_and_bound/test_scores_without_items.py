@@ -25,7 +25,7 @@ def test_a_search_over_cutoffs_lists_them():
     data = TrainingData(X, (rng.random(60) < 0.5).astype(int))
     coefficients = CoefficientSet(data.feature_names, -1, 1)
     loss = LogisticLoss(data, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, l0_penalty=0.1, max_size=2)
+    problem = RiskScoreProblem(data, coefficients, l0_penalty=0.1, max_size=2)
     settings = BranchAndBoundSettings(cutoffs="always")
     solution = branch_and_bound(problem, within=0.1, settings=settings)
     assert solution.statistics.cutoff_nodes > 0

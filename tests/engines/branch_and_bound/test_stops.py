@@ -42,7 +42,7 @@ def items():
 def free_items(items):
     scale = (0.5, 2.0)
     return RiskScoreProblem(
-        items.loss, items.coefficients, max_size=2, l0_penalty=1e-6, scale=scale
+        items.loss.data, items.coefficients, max_size=2, l0_penalty=1e-6, scale=scale
     )
 
 

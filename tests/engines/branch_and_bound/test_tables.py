@@ -15,7 +15,6 @@ from checked_solutions import (
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -164,7 +163,7 @@ def items_problem(rng, n=600, d=24, n_wide=0, max_size=4, **options):
     data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(d)])
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=max_size, **options
+        data, coefficients, max_size=max_size, **options
     )  # fmt: skip
 
 
@@ -262,7 +261,7 @@ def test_features_of_many_values_are_left_to_relaxations():
     y = np.where(rng.random(80) < 0.3 + 0.05 * X[:, 3], 1, -1)
     data = TrainingData(X, y, feature_names=list("abcd"))
     coefficients = CoefficientSet(data.feature_names, -3, 3)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    problem = RiskScoreProblem(data, coefficients, max_size=3)
     found = SupportTables(problem)
     box = np.array([problem.lower, problem.upper], float)
     assert found.predicted_seconds(box) == math.inf

@@ -19,7 +19,7 @@ def problem_of(n_features):
     X = (rng.random((60, n_features)) < 0.3).astype(int)
     data = TrainingData(X, rng.random(60) < 0.2 + 0.5 * X[:, 0])
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1))
-    return RiskScoreProblem(loss, loss.given_coefficients, max_size=2)
+    return RiskScoreProblem(data, loss.given_coefficients, max_size=2)
 
 
 def test_what_does_not_fit_is_refused_before_it_is_allocated(monkeypatch):

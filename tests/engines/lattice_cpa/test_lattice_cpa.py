@@ -309,7 +309,7 @@ class TestLimits:
         names = ["blood\npressure", "a\tb", "\x07", "x" * 300]
         data = TrainingData(rng.integers(0, 2, (40, 4)), np.arange(40) % 2, feature_names=names)
         coefficients = CoefficientSet(names)
-        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        p = RiskScoreProblem(data, coefficients, max_size=2)
         assert lattice_cpa(p).certificate.is_optimal
 
     def test_settings_out_of_range(self):
@@ -417,7 +417,7 @@ class TestBranchingPriority:
         rng = np.random.default_rng(0)
         data = TrainingData(rng.integers(0, values, (60, 4)), rng.integers(0, 2, 60))
         coefficients = CoefficientSet(data.feature_names, -3, 3)
-        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=max_size)
+        p = RiskScoreProblem(data, coefficients, max_size=max_size)
         mip = RiskSlimMIP(p, initialization.best_possible_bounds(p))
         assert mip.should_prefer_indicators(None) is expected
         assert mip.should_prefer_indicators(True) is True
@@ -484,7 +484,7 @@ class TestFaults:
         X[0], X[1] = 0, 1
         data = TrainingData(X, np.arange(60) % 2)
         coefficients = CoefficientSet(data.feature_names)
-        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        p = RiskScoreProblem(data, coefficients, max_size=2)
         with pytest.raises(
             ProblemSizeError, match=r"500 usable features.*1004 variables"
         ) as caught:
@@ -499,7 +499,7 @@ class TestFaults:
         X[0], X[1] = 0, 1
         data = TrainingData(X, np.arange(60) % 2)
         coefficients = CoefficientSet(data.feature_names)
-        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        p = RiskScoreProblem(data, coefficients, max_size=2)
         solution = lattice_cpa(p, time_limit=4)
         assert solution.statistics.nodes > 0
         assert solution.certificate.status in (Status.FEASIBLE, Status.OPTIMAL)
@@ -513,7 +513,7 @@ class TestFaults:
 def _of(X, y, **bounds):
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -2, 2, **bounds)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    return RiskScoreProblem(data, coefficients)
 
 
 class TestLargeFeatures:
@@ -541,7 +541,7 @@ class TestLargeFeatures:
         p = _of(X, [0, 1, 1, 0], intercept_lower=-3, intercept_upper=3)
         largest = {}
         for scale in (1.0, 2.0, 4.0, 400.0):
-            scaled = RiskScoreProblem(p.loss, p.coefficients, scale=scale)
+            scaled = RiskScoreProblem(p.loss.data, p.coefficients, scale=scale)
             if scale < 3:
                 message = rf"up to 3e\+06.*largest allowed is {scale:.0f}000000\."
                 with pytest.raises(ValueError, match=message):
@@ -625,7 +625,7 @@ class TestLargeFeatures:
         n_dropped = 0
         for seed in range(4):
             p = make_problem(n=200, seed=seed, max_size=4)
-            p = RiskScoreProblem(p.loss, p.coefficients, max_size=4, scale=scale)
+            p = RiskScoreProblem(p.loss.data, p.coefficients, max_size=4, scale=scale)
             n_scores, told = itertools.count(1), []
             solution = lattice_cpa(p, progress=told.append)
             certificate, trace = solution.certificate, solution.trace

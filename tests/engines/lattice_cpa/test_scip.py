@@ -25,7 +25,6 @@ from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
     LinearConstraint,
-    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
@@ -149,7 +148,7 @@ def noise():
 def problem_of(X, y):
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+    return RiskScoreProblem(data, coefficients, max_size=5)
 
 
 class StopFrom:
@@ -320,7 +319,7 @@ def test_contradictions_are_named():
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem = RiskScoreProblem(small.loss, small.coefficients, constraints=constraints)
+        problem = RiskScoreProblem(small.loss.data, small.coefficients, constraints=constraints)
     certificate = lattice_cpa(problem, solver="scip").certificate
     assert certificate.status is Status.INFEASIBLE
     assert "odd" in certificate.message

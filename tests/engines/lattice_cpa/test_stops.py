@@ -34,7 +34,7 @@ def problem():
 def constrained(problem):
     names = problem.coefficients.feature_names
     return RiskScoreProblem(
-        problem.loss, problem.coefficients, max_size=3, l0_penalty=1e-6,
+        problem.loss.data, problem.coefficients, max_size=3, l0_penalty=1e-6,
         constraints=[at_most(1, names[:3])],
     )  # fmt: skip
 

@@ -305,7 +305,7 @@ def test_pool(fitted, demo, name):
         demo.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
     loss = LogisticLoss(demo, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, max_size=5)
+    problem = RiskScoreProblem(demo, coefficients, max_size=5)
     assert len(pool) == 30
     np.testing.assert_allclose(pool.losses, [loss.value(c) for c in pool.coefficients], atol=1e-12)
     np.testing.assert_array_equal(pool.sizes, [problem.model_size(c) for c in pool.coefficients])
@@ -586,8 +586,7 @@ def test_no_baseline_beats_the_certified_score(shared_data, name):
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
-    loss = LogisticLoss(data, coefficients)
-    problem = RiskScoreProblem(loss, coefficients, max_size=5, l0_penalty=0.0)
+    problem = RiskScoreProblem(data, coefficients, max_size=5, l0_penalty=0.0)
     certificate = branch_and_bound(problem, time_limit=120).certificate
     assert certificate.is_optimal
     for method in (*ROUNDED, *POOLED):

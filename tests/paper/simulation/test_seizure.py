@@ -207,8 +207,11 @@ def test_the_example_states_the_constraints_of_the_appendix(example, patients):
     names = list(patients.X)
     assert len(problem.constraints) == 24
     # Each constraint alone, since several of them forbid some of the same pairs.
-    single = [RiskScoreProblem(problem.loss, problem.coefficients, max_size=4, constraints=[one])
-              for one in problem.constraints]  # fmt: skip
+    data, coefficients = problem.loss.data, problem.coefficients
+    single = [
+        RiskScoreProblem(data, coefficients, max_size=4, constraints=[one])
+        for one in problem.constraints
+    ]
     rng = np.random.default_rng(0)
     families = [[*range(39), 39, *range(40, 45)], *([j for j, name in enumerate(names) if p in name]
                 for p in ("AnyPattern", *SPECIFIC)), range(26, 39), range(39, 87)]  # fmt: skip
