@@ -41,7 +41,7 @@ FLOORS_OF_ENGINES = (
     ("branch_and_bound",),
     ("lattice_cpa",),
     ("choice",),
-    ("identity",),
+    ("fingerprint",),
     ("checkpoint",),
 )
 

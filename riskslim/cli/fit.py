@@ -43,7 +43,7 @@ from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import engine_named, solve
-from riskslim.engines.identity import facts_of, fingerprint, without_limits
+from riskslim.engines.fingerprint import facts_of, without_limits
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ class _Search:
         arguments, kept = self.arguments, None
         if checkpoint is not None:
             named = without_limits(arguments)
-            kept = Checkpoint(checkpoint, fingerprint(problem, named), facts_of(problem, named))
+            kept = Checkpoint(checkpoint, facts_of(problem, named))
             if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
                 emit(f"{checkpoint} has a score with lower bound {bound:.9g}.", err=True)
         with display(SearchProgress(), hidden=self.hidden) as progress:

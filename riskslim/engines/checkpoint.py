@@ -16,14 +16,18 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
-from riskslim.engines.identity import differences, fingerprint, without_limits
+from riskslim.engines.fingerprint import (
+    digest_of,
+    fingerprint,
+    first_difference,
+    without_limits,
+)
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
@@ -34,9 +38,9 @@ __all__ = ["Checkpoint"]
 # How long one process waits for another one that is writing.
 PATIENCE = 60.0
 
-_FORMAT = "riskslim checkpoint 3"
+_FORMAT = "riskslim checkpoint 4"
 _TABLES = """
-CREATE TABLE IF NOT EXISTS about (format TEXT, identity TEXT, facts TEXT);
+CREATE TABLE IF NOT EXISTS about (format TEXT, fingerprint TEXT, facts TEXT);
 CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, content TEXT, digest TEXT);
 """
 
@@ -48,26 +52,20 @@ class Checkpoint:
     ----------
     path : str or path-like
         Created where there is none.
-    identity : str
-        Digest of all that the run is about.
-    facts : mapping, optional
-        The same fact by fact, :func:`~riskslim.engines.identity.facts_of`: what an error names.
+    facts : mapping
+        What the run is about, :func:`~riskslim.engines.fingerprint.facts_of`.
 
     Raises
     ------
     ValueError
-        The file is no checkpoint, or that of other data or settings; those that differ are named.
+        The file is no checkpoint, or that of other data or settings: the first fact that differs is
+        named.
     OSError
         It cannot be written.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        identity: str,
-        facts: Mapping[str, Any] = MappingProxyType({}),
-    ) -> None:
-        self.path, self.identity = Path(path), identity
+    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:
+        self.path, digest = Path(path), digest_of(facts)
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self.path.parent} for {self.path.name}")
         try:
@@ -76,7 +74,7 @@ class Checkpoint:
                 # Checkpoints of other versions have other columns beside the format.
                 found = database.execute("SELECT * FROM about").fetchone()
                 if found is None:
-                    stated = (_FORMAT, identity, json.dumps(dict(facts)))
+                    stated = (_FORMAT, digest, json.dumps(dict(facts)))
                     database.execute("INSERT INTO about VALUES (?, ?, ?)", stated)
         except sqlite3.OperationalError as error:
             raise OSError(f"{self.path}: {error}") from error
@@ -84,11 +82,10 @@ class Checkpoint:
             raise ValueError(f"{self.path} is no checkpoint of riskslim: {error}") from error
         if found is not None and found[0] != _FORMAT:
             raise ValueError(f"{self.path} is no checkpoint that this version reads")
-        if found is not None and found[1] != identity:
-            named = "; ".join(differences(facts, json.loads(found[2])))
-            named = f" ({named})" if named else ""
+        if found is not None and found[1] != digest:
+            named = first_difference(facts, json.loads(found[2]))
             raise ValueError(
-                f"{self.path} is the checkpoint of other data or settings{named}: name another "
+                f"{self.path} is the checkpoint of other data or settings ({named}): name another "
                 "file, or delete it to begin anew"
             )
 
@@ -172,7 +169,7 @@ class Checkpoint:
 
 
 def _key(key: str, problem: RiskScoreProblem, arguments: dict[str, Any]) -> str:
-    # A search that goes on may have other limits. Where it may not, the identity has them.
+    # A search that goes on may have other limits. Where it may not, the file's facts have them.
     return f"{key} {fingerprint(problem, without_limits(arguments))}"
 
 

@@ -27,7 +27,7 @@ from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
-from riskslim.engines.identity import facts_of_path, fingerprint
+from riskslim.engines.fingerprint import facts_of
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
@@ -424,8 +424,7 @@ def model_size_path(
     told = search_progress if n_jobs == 1 else None
     kept = None
     if checkpoint is not None:
-        identity, facts = _identity(stated, wanted, arguments, splits)
-        kept = Checkpoint(checkpoint, identity, facts)
+        kept = Checkpoint(checkpoint, _facts(stated, wanted, arguments, splits))
     ordered = _in_order(data) if splits else None
     plan = _Plan(prepared or problem, data, ordered, wanted, arguments, bins, told, kept)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
@@ -490,19 +489,15 @@ def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
     return splits_of(cv, X, positive, rows.sample_weight, random_state=random_state)
 
 
-def _identity(
+def _facts(
     problem: RiskScoreProblem, sizes: list[int], arguments: dict[str, Any], splits: list[Split]
-) -> tuple[str, dict[str, Any]]:
-    """Digest of all that a path is about, and the same fact by fact."""
+) -> dict[str, Any]:
+    """State what a path is about, fact by fact."""
     folds = hashlib.sha256()
     for split in splits:
         for rows in (split.train, split.test):
             folds.update(np.asarray(rows, np.int64).tobytes())
-    digest = hashlib.sha256(fingerprint(problem, arguments).encode("ascii"))
-    digest.update(repr(sizes).encode("ascii"))
-    digest.update(folds.digest())
-    facts = facts_of_path(problem, arguments, sizes, len(splits), folds.hexdigest())
-    return digest.hexdigest(), facts
+    return facts_of(problem, arguments, sizes=sizes, n_folds=len(splits), folds=folds.hexdigest())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -60,11 +60,10 @@ def test_a_path_and_one_search_are_told_apart(run):
     path = [*one, "--path", "--cv", "3"]
     run(*one, "--checkpoint", "one.db")
     run(*path, "--checkpoint", "path.db")
-    named = "the scores of a path (sizes 1, 2; on 3 folds)"
     refused = run(*path, "--checkpoint", "one.db", code=EXIT_USAGE).stderr
-    assert f"(a search for {named}, kept: for one score):" in refused
+    assert "(search is a path of sizes, kept: one score):" in refused
     refused = run(*one, "--checkpoint", "path.db", code=EXIT_USAGE).stderr
-    assert f"(a search for one score, kept: for {named}):" in refused
+    assert "(search is one score, kept: a path of sizes):" in refused
     weighted = run(*one, "--class-weight", "balanced", "--checkpoint", "one.db", code=EXIT_USAGE)
     assert "(--class-weight (a row with the outcome to one without) is " in weighted.stderr
     assert "weights of rows" not in weighted.stderr

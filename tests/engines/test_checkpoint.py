@@ -25,9 +25,9 @@ from riskslim import (
 )
 from riskslim.data.distinct import distinct_rows
 from riskslim.engines import checkpoint as module
-from riskslim.engines import identity
+from riskslim.engines import fingerprint as facts_module
 from riskslim.engines.checkpoint import Checkpoint
-from riskslim.engines.identity import differences, facts_of, fingerprint
+from riskslim.engines.fingerprint import digest_of, facts_of, fingerprint, first_difference
 from riskslim.exceptions import CertificateError
 from riskslim.rows import functions
 
@@ -62,8 +62,8 @@ def found(solution):
 
 
 def test_a_finished_search_is_not_done_again(problem, file, calls):
-    first = Checkpoint(file, "x").solve("a", problem)
-    again = Checkpoint(file, "x").solve("a", problem)
+    first = Checkpoint(file, {"run": "x"}).solve("a", problem)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem)
     assert len(calls) == 1
     assert found(again) == found(first) == found(branch_and_bound(problem))
     assert list(again.trace) == list(first.trace)
@@ -76,14 +76,14 @@ def test_scales_are_kept(file, calls, scale):
     base = make_problem(seed=5, n=120, d=4, max_size=2)
     coefficients = base.loss.given_coefficients
     problem = RiskScoreProblem(base.loss.data, coefficients, max_size=2, scale=scale)
-    first = Checkpoint(file, "x").solve("a", problem)
-    again = Checkpoint(file, "x").solve("a", problem)
+    first = Checkpoint(file, {"run": "x"}).solve("a", problem)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem)
     assert len(calls) == 1
     assert (again.scale, found(again)) == (first.scale, found(first))
 
 
 def test_searches_that_differ_are_others(problem, file, calls):
-    kept = Checkpoint(file, "x")
+    kept = Checkpoint(file, {"run": "x"})
     kept.solve("a", problem)
     kept.solve("b", problem)
     kept.solve("a", problem.restated(max_size=3))
@@ -95,12 +95,12 @@ def test_searches_that_differ_are_others(problem, file, calls):
 
 def test_a_search_that_a_limit_ended_goes_on(problem, file, calls):
     limits = {"node_limit": 1, "settings": BranchAndBoundSettings(tables="never")}
-    stopped = Checkpoint(file, "x").solve("a", problem, goes_on=True, **limits)
+    stopped = Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits)
     assert stopped.certificate.status is Status.FEASIBLE
     # Without being asked to go on it is finished: the limit was stated.
-    assert found(Checkpoint(file, "x").solve("a", problem, **limits)) == found(stopped)
+    assert found(Checkpoint(file, {"run": "x"}).solve("a", problem, **limits)) == found(stopped)
     assert len(calls) == 1
-    again = Checkpoint(file, "x").solve("a", problem, goes_on=True, **limits)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits)
     assert len(calls) == 2
     assert problem.objective(calls[1]["start"]) == stopped.certificate.objective
     assert again.certificate.objective <= stopped.certificate.objective
@@ -110,26 +110,28 @@ def test_a_search_that_a_limit_ended_goes_on(problem, file, calls):
 def test_a_better_bound_of_before_is_stated(problem, file):
     limits = {"node_limit": 1, "settings": BranchAndBoundSettings(tables="never")}
     optimum = branch_and_bound(problem).certificate.objective
-    stopped = Checkpoint(file, "x").solve("a", problem, **limits)
+    stopped = Checkpoint(file, {"run": "x"}).solve("a", problem, **limits)
     bound = (optimum + stopped.certificate.lower_bound) / 2
     _change(file, lambda content: {**content, "lower_bound": bound}, sealed=True)
-    again = Checkpoint(file, "x").solve("a", problem, goes_on=True, **limits).certificate
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits).certificate
     assert again.lower_bound >= bound
     assert again.lower_bound <= optimum + 1e-12
 
 
 def test_an_interrupted_search_is_not_finished(problem, file, calls):
     settings = BranchAndBoundSettings(tables="never")
-    first = Checkpoint(file, "x").solve("a", problem, settings=settings, should_stop=lambda: True)
+    first = Checkpoint(file, {"run": "x"}).solve(
+        "a", problem, settings=settings, should_stop=lambda: True
+    )
     assert first.is_interrupted
-    again = Checkpoint(file, "x").solve("a", problem, settings=settings)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, settings=settings)
     assert len(calls) == 2
     assert again.certificate.is_optimal
 
 
 def test_lists_are_not_kept(problem, file, calls):
     for _ in range(2):
-        assert len(Checkpoint(file, "x").solve("a", problem, n_solutions=3).pool) == 3
+        assert len(Checkpoint(file, {"run": "x"}).solve("a", problem, n_solutions=3).pool) == 3
     assert len(calls) == 2
 
 
@@ -142,10 +144,10 @@ def _change(file, change, *, sealed):
 
 
 def test_what_was_changed_is_refused(problem, file):
-    Checkpoint(file, "x").solve("a", problem)
+    Checkpoint(file, {"run": "x"}).solve("a", problem)
     _change(file, lambda content: {**content, "lower_bound": 0.1}, sealed=False)
     with pytest.raises(ValueError, match=r"search\.checkpoint is damaged"):
-        Checkpoint(file, "x").solve("a", problem)
+        Checkpoint(file, {"run": "x"}).solve("a", problem)
 
 
 @pytest.mark.parametrize(
@@ -157,40 +159,40 @@ def test_what_was_changed_is_refused(problem, file):
     ],
 )
 def test_nothing_false_is_certified(problem, file, change, message):
-    Checkpoint(file, "x").solve("a", problem)
+    Checkpoint(file, {"run": "x"}).solve("a", problem)
     _change(file, lambda content: {**content, **change}, sealed=True)
     with pytest.raises(CertificateError, match=message):
-        Checkpoint(file, "x").solve("a", problem)
+        Checkpoint(file, {"run": "x"}).solve("a", problem)
 
 
 def test_files_that_are_refused(file, tmp_path):
-    Checkpoint(file, "one")
-    with pytest.raises(ValueError, match="checkpoint of other data or settings: name another"):
-        Checkpoint(file, "another")
+    Checkpoint(file, {"run": "one"})
+    with pytest.raises(
+        ValueError, match=r"other data or settings \(run is another, kept: one\): name"
+    ):
+        Checkpoint(file, {"run": "another"})
     (tmp_path / "score.json").write_text("{}" * 1000)
     with pytest.raises(ValueError, match=r"score\.json is no checkpoint of riskslim"):
-        Checkpoint(tmp_path / "score.json", "one")
+        Checkpoint(tmp_path / "score.json", {"run": "one"})
     assert (tmp_path / "score.json").read_text() == "{}" * 1000
     with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere"):
-        Checkpoint(tmp_path / "nowhere" / "x", "one")
+        Checkpoint(tmp_path / "nowhere" / "x", {"run": "one"})
     with pytest.raises(OSError, match=str(tmp_path)):
-        Checkpoint(tmp_path, "one")
+        Checkpoint(tmp_path, {"run": "one"})
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE about SET format = 'of next year'")
     with pytest.raises(ValueError, match="no checkpoint that this version reads"):
-        Checkpoint(file, "one")
+        Checkpoint(file, {"run": "one"})
 
 
 def test_bounds_of_another_version_are_not_taken_over(problem, file, monkeypatch):
-    Checkpoint(file, fingerprint(problem, {}))
-    monkeypatch.setattr(identity, "__version__", "0.0.1")
-    with pytest.raises(ValueError, match="checkpoint of other data or settings"):
-        Checkpoint(file, fingerprint(problem, {}))
-    file.unlink()
-    Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
+    monkeypatch.setattr(facts_module, "__version__", "0.0.1")
+    Checkpoint(file, facts_of(problem, {}))
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=rf"\(version is {identity.__version__}, kept: 0.0.1\)"):
-        Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
+    with pytest.raises(
+        ValueError, match=rf"\(version is {facts_module.__version__}, kept: 0.0.1\)"
+    ):
+        Checkpoint(file, facts_of(problem, {}))
 
 
 def test_the_fingerprint_is_about_all_rows_and_settings(problem):
@@ -238,7 +240,7 @@ def test_lists_of_features_that_read_alike_are_others(file):
     other = _of_data(data, constraints=[at_most(1, names[:10] + names[13:])])
     alike = [problem.constraints[0].describe() for problem in (first, other)]
     assert alike[0] == alike[1]
-    kept = Checkpoint(file, "x")
+    kept = Checkpoint(file, {"run": "x"})
     assert kept.solve("a", first).certificate.is_optimal
     optimum = branch_and_bound(other).certificate.objective
     certificate = kept.solve("a", other).certificate
@@ -292,7 +294,7 @@ def test_it_does_not_matter_where_rows_are(kind, weighted):
         for held in (in_parts(rows, 1), in_parts(rows, 6), on_disk(rows, 7)):
             elsewhere = TrainingData.from_rows(held, **stated)
             found.add(fingerprint(_of_data(elsewhere), {}))
-            there, here = (identity._marks(_of_data(one)) for one in (elsewhere, data))
+            there, here = (facts_module._marks(_of_data(one)) for one in (elsewhere, data))
             assert there == here
     # Of rows with weights nobody knows how many were merged.
     assert len(found) == 1 + weighted
@@ -316,42 +318,44 @@ def _with_bounds(lower, upper=3, **more):
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        (_with_problem(), []),
-        (lambda data: (_of_data(data).restated(max_size=2), {}), ["max_size is 2, kept: 3"]),
-        (_with_problem(min_size=1), ["min_size is 1, kept: 0"]),
-        (_with_problem(scale=[1.0, 2.0]), ["scale is 1, 2, kept: 1"]),
-        (_with_problem(l0_penalty=0.01), ["l0_penalty of every feature is 0.01, kept: 1e-06"]),
-        (_with_bounds(-5), ["points of every feature from -5 to 3, kept: -3 to 3"]),
+        (_with_problem(), ""),
+        (lambda data: (_of_data(data).restated(max_size=2), {}), "max_size is 2, kept: 3"),
+        (_with_problem(min_size=1), "min_size is 1, kept: 0"),
+        (_with_problem(scale=[1.0, 2.0]), "scale is [1.0, 2.0], kept: 1.0"),
+        (_with_problem(l0_penalty=0.01), "l0_penalty of 'x1', 'x2', "),
+        (_with_bounds(-5), "points of 'x1', 'x2', "),
+        (_with_bounds(-3, sign={"x11": "+"}), "points of 'x11': 0 to 3, kept: -3 to 3"),
         (
             _with_bounds(-3, intercept_lower=-9, intercept_upper=4, sign={"x11": "+"}),
-            ["points of 'x11' from 0 to 3, kept: -3 to 3", "intercept is from -9 to 4, kept: der"],
+            "intercept is from -9 to 4, kept: derived",
         ),
         (
             _with_problem(constraints=[at_most(1, ["x1", "x2"])]),
-            ["constraints that are new: at most 1 of 'x1', 'x2' is used"],
+            'constraints (new: "at most 1 of \'x1\', \'x2\' is used")',
         ),
         (lambda data: (_of_data(data), {"gap_tolerance": 0.1}),
-         ["gap_tolerance is 0.1, kept: not stated"]),
-        (lambda data: (_of_data(data), {"n_threads": 4, "start": None}), []),
+         "gap_tolerance is 0.1, kept: not stated"),
+        (lambda data: (_of_data(data), {"n_threads": 4, "start": None}), ""),
     ],
 )  # fmt: skip
-def test_settings_that_differ_are_named_with_both_values(state, expected):
+def test_the_first_setting_that_differs_is_named_with_both_values(state, expected):
     data = _sixteen_items()
     problem, settings = state(data)
-    found = differences(facts_of(problem, settings), facts_of(_of_data(data), {}))
-    assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
+    found = first_difference(facts_of(problem, settings), facts_of(_of_data(data), {}))
+    assert found[: len(expected)] == expected
+    assert bool(found) == bool(expected)
     assert bool(found) == (fingerprint(problem, settings) != fingerprint(_of_data(data), {}))
 
 
 def test_settings_of_engines_are_named_one_by_one(file):
     problem = _of_data(_sixteen_items())
-    Checkpoint(file, fingerprint(problem, SETTINGS), facts_of(problem, SETTINGS))
+    Checkpoint(file, facts_of(problem, SETTINGS))
     other = {"time_limit": 30, "settings": BranchAndBoundSettings(tables="always")}
     with pytest.raises(ValueError, match="checkpoint of other data or settings") as error:
-        Checkpoint(file, fingerprint(problem, other), facts_of(problem, other))
+        Checkpoint(file, facts_of(problem, other))
     assert str(error.value) == (
         f"{file} is the checkpoint of other data or settings (settings.tables is 'always', kept: "
-        "'never'; time_limit is 30, kept: 60.0): name another file, or delete it to begin anew"
+        "'never'): name another file, or delete it to begin anew"
     )
 
 
@@ -398,52 +402,44 @@ def test_data_that_differ_are_named(n_parts):
     rng = np.random.default_rng(3)
     weight = rng.integers(1, 4, len(data.labels)).astype(float)
     cases = [
-        (_changed(data, X=_flip(17, 3)), [f"values of {names[3]!r}"]),
+        (_changed(data, X=_flip(17, 3)), f"values of {names[3]!r}"),
         (
             _changed(data, X=lambda X: (_flip(1, 2)(X), _flip(4, 5)(X))),
-            [f"values of {names[2]!r}, {names[5]!r}"],
+            f"values of {names[2]!r}, {names[5]!r}",
         ),
-        (
-            _changed(data, y=_one_more),
-            [f"labels: the number of rows with the outcome is {n + 1}, kept: {n}"],
-        ),
-        (
-            _changed(data, X=_exchange),
-            ["labels or values of rows: as many of each kind, but in other rows"],
-        ),
-        (_changed(data, weight=weight), ["weights of rows: given, kept: none"]),
+        (_changed(data, y=_one_more), f"weight of the outcome is {n + 1}, kept: {n}"),
+        (_changed(data, X=_exchange), "other labels or rows"),
+        (_changed(data, weight=weight), "weights of rows is given, kept: none"),
         (
             _changed(data, names=[*names[:-1], "other"]),
-            [f"columns (new: 'other'; kept: {names[-1]!r})"],
+            f"columns (new: 'other'; gone: {names[-1]!r})",
         ),
-    ]  # fmt: skip
+    ]
     for other, expected in cases:
-        assert differences(facts(other), base) == expected
+        assert first_difference(facts(other), base) == expected
+        assert digest_of(facts(other)) != digest_of(base)
     some = _sixteen_items()
     fewer = TrainingData(
         np.column_stack([some.column(j) for j in range(16)])[:150], some.labels[:150]
     )
-    assert "the number of rows is 150, kept: 200" in differences(facts(fewer), base)
+    assert first_difference(facts(fewer), base) == "number of rows is 150, kept: 200"
     # With weights.
     weighted = facts(_changed(data, weight=weight))
     total = weight.sum()
     weight[0] += 0.5
     more = facts(_changed(data, weight=weight))
-    assert differences(more, weighted) == [
-        f"the sum of the weights is {total + 0.5:g}, kept: {total:g}"
-    ]
+    expected = f"sum of the weights is {total + 0.5:g}, kept: {total:g}"
+    assert first_difference(more, weighted) == expected
     weight[0] -= 0.5
-    other = facts(_changed(data, weight=rng.permutation(weight)))
-    assert differences(other, weighted) == ["weights of rows, or the rows that have them"]
     flipped = facts(_changed(data, weight=weight, X=_flip(17, 3)))
-    assert differences(flipped, weighted) == [f"values of {names[3]!r}"]
+    assert first_difference(flipped, weighted) == f"values of {names[3]!r}"
 
 
 def test_rows_are_marked_once_for_all_searches_of_a_run(problem, file, monkeypatch):
     calls = []
-    original = identity.row_marks
-    monkeypatch.setattr(identity, "row_marks", lambda rows: calls.append(1) or original(rows))
-    kept = Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
+    original = facts_module.row_marks
+    monkeypatch.setattr(facts_module, "row_marks", lambda rows: calls.append(1) or original(rows))
+    kept = Checkpoint(file, facts_of(problem, {}))
     for size in (1, 2):
         kept.solve("a", problem.restated(max_size=size))
     assert len(calls) == 1

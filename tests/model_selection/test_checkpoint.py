@@ -80,7 +80,7 @@ def test_a_path_that_was_broken_off_goes_on(problem, file, monkeypatch):
     [
         ({"cv": 4}, r"\(number of folds is 4, kept: 3\)"),
         ({"sizes": 2}, "sizes is 1, 2, kept: 1"),
-        ({"random_state": 1}, r"\(other rows in the folds \(cv, random_state\)\)"),
+        ({"random_state": 1}, r"\(other rows of the folds \(cv, random_state\)\)"),
         ({"gap_tolerance": 0.2}, r"\(gap_tolerance is 0.2, kept: not stated\)"),
         ({"cv": None}, "number of folds is 0, kept: 3"),
     ],
