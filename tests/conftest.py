@@ -22,6 +22,10 @@ from riskslim import _kernels
 settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
 settings.load_profile("riskslim")
 
+# To compile what tests import, with assertions that tell values, takes longer than many tests: it
+# is kept where Python keeps it, for the next run and for the processes that tests start.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Ignored in the background of a script, or under nohup: tests send them to commands all the same.
 for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):

@@ -92,7 +92,7 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkey
     """Without the search that leaves rates out; with it the contract of engines looks."""
     monkeypatch.setattr(driver, "are_complete", lambda: False)
     statuses = []
-    for seed in (*range(10), 13, 14, 31, 32):  # no score meets the rates of the last four
+    for seed in (*range(6), 13, 14, 31, 32):  # no score meets the rates of the last four
         small, vectors, met, objectives = enumerated(seed, seed % 2 == 0)
         best = objectives[met].min(initial=np.inf)
         solution = lattice_cpa(small.build(), solver=solver, time_limit=60)
@@ -106,7 +106,7 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkey
         assert met[place].all(), seed
         assert place.any(), seed
     assert statuses.count(Status.INFEASIBLE) >= 3
-    assert statuses.count(Status.OPTIMAL) >= 8
+    assert statuses.count(Status.OPTIMAL) >= 5
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -115,7 +115,7 @@ def test_named_constraints_contradict_and_none_is_superfluous(solver, monkeypatc
     monkeypatch.setattr(search, "PART_SECONDS", 1e3)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 1e4)
     n = 0
-    for seed in range(40):
+    for seed in range(32):
         small, _, met, _ = enumerated(seed)
         problem = small.build()
         if met.any():

@@ -76,7 +76,7 @@ def drawn(rng, names, low, high):
 def test_finds_a_vector_or_proves_that_there_is_none(seed):
     rng = np.random.default_rng(seed)
     n_impossible = n_beyond_propagation = 0
-    for _ in range(80):
+    for _ in range(40):
         names = [f"x{j}" for j in range(rng.integers(2, 5))]
         reach = int(rng.integers(1, 3))
         lower, upper = (np.full(len(names) + 1, end) for end in (-reach, reach))
@@ -96,7 +96,7 @@ def test_finds_a_vector_or_proves_that_there_is_none(seed):
         else:
             n_impossible += 1
             n_beyond_propagation += rows.propagate(lower.copy(), upper.copy())
-    assert n_impossible > 25
+    assert n_impossible > 12
     assert n_beyond_propagation > 0
 
 

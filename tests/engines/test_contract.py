@@ -141,6 +141,7 @@ def test_one_problem_of_each_kind():
 @pytest.mark.parametrize("columns", KINDS)
 def test_the_enumerated_optimum_is_found(columns, times):
     ways, events = KINDS[columns]
+    n_examples = 30 if columns == "as drawn" else 15  # constraints are priced in a few
 
     def check(case, other):
         wrong = all_faults(case, dict.fromkeys((*ways, other)))
@@ -148,7 +149,7 @@ def test_the_enumerated_optimum_is_found(columns, times):
 
     with counted_events() as counts:
         others = st.sampled_from([*NATIVE, *PARTS, *LATTICE])
-        check_examples(30 * times, check, case=cases(columns), other=others)
+        check_examples(n_examples * times, check, case=cases(columns), other=others)
     assert min(counts[event] for event in events) > times, counts
 
 
@@ -166,6 +167,8 @@ def test_corners(corner):
 def test_features_that_a_constraint_counts_have_points(kind):
     boxes = itertools.product([(-3, 3), (0, 3), (-2, 0), (-1, 1)], [0.0, 0.05])
     for k, (box, price) in enumerate(boxes):
+        if (k + k // 4 + list(TIED).index(kind)) % 2:
+            continue
         small = tied_problem(kind, box, price)
         best, problem = enumerate_optimum(small), small.build()
         native = ("relaxations", "tables")[k // 2 % 2]
@@ -211,7 +214,7 @@ def test_a_start_changes_nothing_but_the_way():
         wrong = all_faults(case, ("as chosen", "tables", *LATTICE), start_faults)
         assert not wrong, wrong
 
-    check_examples(12, check, case=cases("as drawn"))
+    check_examples(6, check, case=cases("as drawn"))
 
 
 @pytest.mark.parametrize("columns", ["as drawn", "cut-offs", "items"])
@@ -237,7 +240,7 @@ def test_a_gap_that_is_allowed_is_kept(columns):
         wrong = all_faults(case, ways, lambda *which: gap_faults(*which, tolerance))
         assert not wrong, wrong
 
-    check_examples(8, check, case=cases(columns), tolerance=st.sampled_from([0.01, 0.2]))
+    check_examples(4, check, case=cases(columns), tolerance=st.sampled_from([0.01, 0.2]))
     assert np.count_nonzero(gaps) > 2
 
 
@@ -262,7 +265,7 @@ def test_threads_change_nothing_but_the_time(columns):
         )
         assert not wrong, wrong
 
-    check_examples(4, check, case=cases(columns))
+    check_examples(2, check, case=cases(columns))
 
 
 @pytest.mark.parametrize("times", [1, MORE])
@@ -284,7 +287,7 @@ def test_a_search_that_is_stopped_anywhere_has_valid_bounds(columns, times):
         wrong = all_faults(case, ways, found_when_stopped)
         assert not wrong, wrong
 
-    check_examples(20 * times, check, case=cases(columns))
+    check_examples(10 * times, check, case=cases(columns))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 3 * times, statuses
 
 
@@ -312,7 +315,7 @@ def test_a_node_limit_of_lattice_cpa_leaves_valid_bounds():
         wrong = all_faults(case, LATTICE, lambda *which: limit_faults(*which, node_limit))
         assert not wrong, wrong
 
-    check_examples(20, check, case=cases("as drawn"), node_limit=st.sampled_from([0, 1, 3]))
+    check_examples(10, check, case=cases("as drawn"), node_limit=st.sampled_from([0, 1, 3]))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 5, statuses
 
 
@@ -340,7 +343,7 @@ def test_lists_of_the_best_scores(columns, times):
 
     with counted_events() as counts:
         check_examples(
-            20 * times, check, case=cases(columns, 120, intercept=st.sampled_from(INTERCEPTS)),
+            10 * times, check, case=cases(columns, 120, intercept=st.sampled_from(INTERCEPTS)),
             way=st.sampled_from(ways),
             request=st.sampled_from(REQUESTS),
         )  # fmt: skip
@@ -368,7 +371,7 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
         "intercept": st.sampled_from([None, *INTERCEPTS]),
         "source": st.sampled_from(["any", "twins"]),
     }
-    check_examples(30, check, case=cases("as drawn", 300, **kept), request=requests)
+    check_examples(15, check, case=cases("as drawn", 300, **kept), request=requests)
     assert ended[False] > 10, ended
 
 
@@ -391,7 +394,7 @@ def test_lists_and_intervals_of_scales(columns, times):
         assert not wrong, wrong
 
     check_examples(
-        8 * times, check, case=cases(columns, 200, source=st.just("scales")),
+        4 * times, check, case=cases(columns, 200, source=st.just("scales")),
         other=st.sampled_from([*NATIVE, *PARTS, *LATTICE]),
     )  # fmt: skip
     assert min(kinds[False, tuple], kinds[False, list]) > times, kinds
@@ -419,7 +422,7 @@ def test_limits_over_scales_leave_valid_bounds():
         wrong = all_faults(case, ("as chosen", "tables"), limit_faults)
         assert not wrong, wrong
 
-    check_examples(12, check, case=cases("as drawn", 200, source=st.just("scales")))
+    check_examples(6, check, case=cases("as drawn", 200, source=st.just("scales")))
 
 
 # --- several engines ------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def drawn(kind: str, first: int, n: int):
 @pytest.mark.parametrize("kind", DRAW)
 def test_the_enumerated_optimum_is_found(kind, first):
     statuses, n_vectors = Counter(), 0
-    for seed, small in drawn(kind, first, 8):
+    for seed, small in drawn(kind, first, 4):
         problem = small.build()
         others = list(LATTICE_RATES)
         for way in (*RATES, *others[seed % max(len(others), 1) :][:1]):
@@ -42,7 +42,7 @@ def test_the_enumerated_optimum_is_found(kind, first):
             if way == "tables":
                 n_vectors += solution.statistics.table_vectors
             statuses[solution.certificate.status] += 1
-    assert statuses[Status.OPTIMAL] > 15, statuses
+    assert statuses[Status.OPTIMAL] > 7, statuses
     assert statuses[Status.INFEASIBLE] > 0 or not first, statuses
     assert n_vectors > 0 or kind != "items"
 
@@ -52,7 +52,7 @@ def test_the_enumerated_optimum_is_found(kind, first):
 @pytest.mark.parametrize("asked", [{"n_solutions": 7}, {"within": 0.03}], ids=["best", "within"])
 def test_lists_hold_all_that_meet_the_rates(kind, first, asked):
     n_lists = 0
-    for seed, small in drawn(kind, first, 6):
+    for seed, small in drawn(kind, first, 4):
         vectors, met, objectives, best = small.enumerated
         if best == np.inf:
             continue
@@ -71,7 +71,7 @@ def test_lists_hold_all_that_meet_the_rates(kind, first, asked):
         assert pool.complete or pool.intercepts is not None
         assert pool.bound <= feasible[len(expected) :].min(initial=np.inf) + 1e-9, seed
         n_lists += 1
-    assert n_lists > 2
+    assert n_lists > 1
 
 
 LIMITS = (
@@ -87,7 +87,7 @@ LIMITS = (
 @pytest.mark.parametrize("kind", DRAW)
 def test_searches_that_end_early_have_valid_bounds(kind, first):
     statuses = Counter()
-    for seed, small in drawn(kind, first, 6):
+    for seed, small in drawn(kind, first, 4):
         problem = small.build()
         ways = [*RATES, *LATTICE_RATES]
         for k, limit in enumerate(LIMITS):

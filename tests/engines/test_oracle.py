@@ -50,10 +50,10 @@ def test_enumeration_finds_ties():
 
 
 def test_random_problems_have_the_mixture():
-    cases = [Case("any", "as drawn", seed) for seed in range(160)]
+    cases = [Case("any", "as drawn", seed) for seed in range(100)]
     smalls, problems = [case.small for case in cases], [case.problem for case in cases]
     forms = [problem.loss.form for problem in problems]
-    assert min(forms.count("lookup_table"), forms.count("real_valued")) > 20
+    assert min(forms.count("lookup_table"), forms.count("real_valued")) > 12
     required = [np.count_nonzero(problem.required) for problem in problems]
     for kind in (
         [small.weights is not None for small in smalls],
@@ -73,7 +73,7 @@ def test_random_problems_have_the_mixture():
         [small.scale != 1.0 for small in smalls],
         [np.prod(np.ptp(small.box(), axis=0) + 1) > MOST_SLOPES for small in smalls],
     ):
-        assert 5 <= sum(kind) <= len(smalls) - 5
+        assert 3 <= sum(kind) <= len(smalls) - 3
     # A scale matters: most optima are not those at 1.
     at_one = [
         enumerate_optimum(dataclasses.replace(case.small, scale=1.0)).vectors[0]
@@ -85,14 +85,14 @@ def test_random_problems_have_the_mixture():
 
 
 def test_random_constraints_have_the_mixture():
-    cases = [Case("constraints", "as drawn", seed) for seed in range(160)]
+    cases = [Case("constraints", "as drawn", seed) for seed in range(100)]
     feasible = [case.best.feasible for case in cases]
     found_early = [case.problem.infeasibility is not None for case in cases]
     assert not any(itertools.starmap(np.logical_and, zip(feasible, found_early, strict=True)))
-    assert sum(found_early) > 15
-    bounded = [Case("bounds on scores", "as drawn", seed) for seed in range(100)]
+    assert sum(found_early) > 9
+    bounded = [Case("bounds on scores", "as drawn", seed) for seed in range(80)]
     late = [case for case in (*cases, *bounded) if not case.best.feasible]
-    assert sum(case.problem.infeasibility is None for case in late) > 2  # left to engines
+    assert sum(case.problem.infeasibility is None for case in late) > 1  # left to engines
     rows = [row for case in cases for row in case.small.constraints]
     for kind in (
         [row.points and row.used for row in rows],
@@ -108,10 +108,10 @@ def test_random_constraints_have_the_mixture():
     # Constraints matter: many optima are not those without them.
     without = [
         enumerate_optimum(dataclasses.replace(case.small, constraints=())).objective
-        for case in cases[:100]
+        for case in cases[:60]
         if case.best.feasible
     ]
-    held = [case.best.objective for case in cases[:100] if case.best.feasible]
+    held = [case.best.objective for case in cases[:60] if case.best.feasible]
     assert np.mean(np.array(held) > np.array(without) + 1e-6) > 0.4
 
 

@@ -32,7 +32,7 @@ from riskslim.heuristics import descent as heuristics
 from riskslim.heuristics.subsampling import Subsampling
 from searches import StopAfter, neighbours
 
-SEEDS = range(60)
+SEEDS = range(30)
 
 
 @functools.cache
@@ -77,7 +77,7 @@ def test_descent_is_feasible_and_one_opt(line_search, swaps):
             assert found.objective <= problem.objective(start)
             assert found.objective == problem.objective(found.coefficients)
             assert is_one_opt(problem, found.coefficients, found.objective), seed
-    assert moves > 60
+    assert moves > 15
 
 
 def test_line_searches_reach_the_same():
@@ -250,7 +250,7 @@ def test_heuristics_at_a_scale(scale):
             assert not violations(small, result.coefficients)
             value = objective(small, result.coefficients)
             assert result.objective == pytest.approx(value, rel=1e-12)
-    assert moves > 30
+    assert moves > 15
     assert rounded > 15
 
 
@@ -327,7 +327,7 @@ def test_rounding_that_is_stopped_keeps_what_it_has():
 
 def test_descent_that_is_stopped_keeps_the_best_so_far():
     shortened = 0
-    for seed in range(10):
+    for seed in range(5):
         problem, _ = breaking(seed)
         start = np.array([0, 0, 0, 0, -1, 1])
         endless, nobody = StopAfter(10**9), np.zeros(1, np.int64)  # no thread asks beside
@@ -347,7 +347,7 @@ def test_descent_that_is_stopped_keeps_the_best_so_far():
             last = found.objective
             shortened += found.n_iterations < full.n_iterations
         assert full.reason == "no move improves the objective"
-    assert shortened > 20
+    assert shortened > 10
 
 
 def test_a_free_scale_is_stopped_between_descents():
@@ -422,8 +422,8 @@ def test_compiled_moves_are_those_found_one_vector_at_a_time():
             slow, _ = constrained.descend(problem, start, every, compiled_move=broken, **options)
             moves += n_moves
             same += np.isclose(problem.objective(quick), problem.objective(slow), rtol=1e-12)
-    assert moves > 60
-    assert same > 50  # the rest are ties that lead elsewhere
+    assert moves > 15
+    assert same > 25  # the rest are ties that lead elsewhere
 
 
 def test_projection_is_feasible_and_keeps_what_weighs_most():
@@ -435,7 +435,7 @@ def test_projection_is_feasible_and_keeps_what_weighs_most():
         if coef is not None:
             found += 1
             assert not violations(small, coef), seed
-    assert found > 40
+    assert found > 20
     problem = patients(at_most(2, [f"x{j}" for j in range(5)]))
     weight = np.array([1, 5.0, 1.0, 2.0, 4.0, 3.0])
     coef = constrained.project(problem, np.array([-1.2, 2.2, 3.1, -2.7, 1.4, 0.3]), weight)

@@ -41,9 +41,9 @@ def problem_of(rng, n_cuts, *, n=1500, rules=False, scale=1.0, weights=None, max
 def test_looking_at_some_first_finds_what_looking_at_all_does(monkeypatch, scale):
     """Of six tables with 600 cut-offs; a step may miss the best one, and the search by little."""
     worse = 0
-    for seed in range(6):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        problem = problem_of(rng, 300, n=1000, scale=scale)
+        problem = problem_of(rng, 300, n=600, scale=scale)
         objective = []
         for coarse in (150, 10**9):
             monkeypatch.setattr(module, "COARSE", coarse)
@@ -52,7 +52,7 @@ def test_looking_at_some_first_finds_what_looking_at_all_does(monkeypatch, scale
             objective.append(search.objective)
         assert objective[0] <= objective[1] * 1.003
         worse += objective[0] > objective[1] + 1e-12
-    assert worse <= 3
+    assert worse <= 2
 
 
 def test_all_items_between_the_neighbours_of_the_best_are_looked_at(monkeypatch):
@@ -155,14 +155,14 @@ def test_few_items_of_a_variable_are_looked_at_as_before():
 def test_rules_on_variables_are_met(weights):
     rng = np.random.default_rng(5)
     w = None if weights is None else rng.choice([0.5, 3.0], 1500)
-    problem = problem_of(rng, 200, rules=True, weights=w)
+    problem = problem_of(rng, 100, rules=True, weights=w)
     vectors = list(search_supports(problem))
     assert vectors
     for vector in vectors:
         assert problem.is_feasible(vector)
     used = np.flatnonzero(vectors[-1][1:])
     assert len(used) == 2
-    assert used[0] < 200 <= used[1]
+    assert used[0] < 100 <= used[1]
 
 
 def test_threads_find_the_same(monkeypatch):
@@ -178,7 +178,7 @@ def test_threads_find_the_same(monkeypatch):
 
 def test_finer_cut_offs_are_no_worse():
     """Coarse cut-offs are among the fine ones."""
-    for seed in range(3):
+    for seed in range(2):
         objectives = []
         for step in (16, 4, 1):
             rng = np.random.default_rng(seed)

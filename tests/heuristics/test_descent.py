@@ -547,7 +547,7 @@ def problem_at(seed, kind, scale, **options):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_descent_at_a_scale(kind, weighted, scale):
     moves = 0
-    for seed in range(3):
+    for seed in range(2):
         problem, rng = problem_at(seed, kind, scale, weighted=weighted)
         start = random_start(problem, rng)
         result = discrete_coordinate_descent(problem, start)
@@ -561,7 +561,7 @@ def test_descent_at_a_scale(kind, weighted, scale):
         assert result.objective == pytest.approx(average + problem.penalty(coef), rel=1e-12)
         full = discrete_coordinate_descent(problem, start, line_search="exhaustive")
         np.testing.assert_array_equal(full.coefficients, coef)
-    assert moves > 3
+    assert moves > 1
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -657,7 +657,7 @@ SETS = [(0.3, 12.0), [0.5, 1.7, 8.0]]
 @pytest.mark.parametrize("swaps", [False, True])
 def test_descent_with_free_scale(scales, swaps):
     moved = better = 0
-    for seed in range(40):
+    for seed in range(20):
         problem, rng = make_problem(
             seed, KINDS[seed % 5], weighted=seed % 2 == 0, reach=2, scale=scales
         )
@@ -680,8 +680,8 @@ def test_descent_with_free_scale(scales, swaps):
         )
         assert result.objective <= fixed.objective * (1 + 1e-12)
         better += result.objective < fixed.objective * (1 - 1e-6)
-    assert moved > 5
-    assert better > 5
+    assert moved > 2
+    assert better > 2
 
 
 def test_free_scale_goes_on_after_the_first_descent():

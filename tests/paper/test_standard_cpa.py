@@ -15,7 +15,7 @@ from small_problems import Case, infeasible
 @pytest.mark.parametrize("relaxation", [False, True])
 def test_standard_cpa_under_constraints(relaxation):
     failures = []
-    for seed, small, best, problem in cases("constraints", range(30)):
+    for seed, small, best, problem in cases("constraints", range(15)):
         if not best.feasible:
             with pytest.raises(
                 InfeasibleProblemError, match="No risk score meets the requirements: "
@@ -57,7 +57,7 @@ def cases(source, seeds):
 
 def test_standard_cpa_on_the_mip_finds_the_optimum():
     failures = []
-    for seed, small, best, problem in cases("any", range(30)):
+    for seed, small, best, problem in cases("any", range(15)):
         result = standard_cpa(problem)
         wrong = cut_faults(small, problem, result)
         if not result.converged:
@@ -88,7 +88,7 @@ def test_standard_cpa_survives_unscaled_infeasibilities(seed):
 
 def test_standard_cpa_on_the_lp_bounds_the_optimum():
     failures = []
-    for seed, small, best, problem in cases("any", range(50, 80)):
+    for seed, small, best, problem in cases("any", range(50, 65)):
         result = standard_cpa(problem, relaxation=True, gap_tolerance=1e-6)
         wrong = cut_faults(small, problem, result)
         if not result.converged:

@@ -26,7 +26,7 @@ from riskslim.engines.choice import choose_engine, solve
 
 def test_no_box_with_a_feasible_vector_is_left():
     n_left = 0
-    for seed in range(40):
+    for seed in range(20):
         small = draw(seed, real=seed % 2 == 1)
         vectors, met, _ = small.enumerate()
         rates = Rates(small.build())
@@ -40,7 +40,7 @@ def test_no_box_with_a_feasible_vector_is_left():
                 demands = met if not small.others else _met_by_rates(small, vectors)
                 assert not (inside & demands).any(), (seed, ends)
                 n_left += 1
-    assert n_left > 300
+    assert n_left > 150
 
 
 def _met_by_rates(small, vectors):
@@ -53,7 +53,7 @@ def _met_by_rates(small, vectors):
 
 def test_boxes_of_one_vector_are_decided():
     """Where records have integer values, what is left open is nothing."""
-    for seed in range(20):
+    for seed in range(10):
         small = draw(seed)
         problem = small.build()
         rates = Rates(problem)
@@ -185,7 +185,7 @@ def test_what_clashes_without_rates_is_named_alone():
 
 
 def test_lists_of_scales_are_searched_one_after_the_other():
-    base = many_records(80)
+    base = many_records(40)
     limit = base.constraints[0]
     shifted = false_positive_rate_at_most(0.1, 0.3)
     for constraint, per_scale in ((limit, False), (shifted, True)):
@@ -210,7 +210,7 @@ def test_lists_of_scales_are_searched_one_after_the_other():
 
 
 def test_an_interval_of_scales():
-    base = many_records(80)
+    base = many_records(40)
     free = RiskScoreProblem(
         base.loss.data, base.coefficients, max_size=2, constraints=base.constraints, scale=(0.5, 4)
     )

@@ -13,9 +13,8 @@ from riskslim.engines.branch_and_bound.root import solve_root
 from small_problems import Case
 
 
-def root_faults(small, best, problem, probing, polishing) -> list[str]:
+def root_faults(small, best, problem, root) -> list[str]:
     """What the root of the native search claims, against all optimal vectors."""
-    root = solve_root(problem, probing=probing, polishing=polishing, starts=[])
     found = []
     if root.lower_bound > best.objective + 1e-12:
         found.append(f"lower bound {root.lower_bound!r}, optimum {best.objective!r}")
@@ -37,18 +36,18 @@ def root_faults(small, best, problem, probing, polishing) -> list[str]:
 @pytest.mark.parametrize("source", ["any", "constraints"])
 def test_boxes_of_the_native_root_contain_what_is_better(source):
     failures, narrower, better = [], 0, 0
-    for seed in range(60):
+    for seed in range(40):
         case = Case(source, "as drawn", seed)
         if not case.best.feasible:
             continue
         for probing, polishing in itertools.product([False, True], repeat=2):
             how = {"probing": probing, "polishing": polishing}
-            if wrong := root_faults(case.small, case.best, case.problem, **how):
+            root = solve_root(case.problem, **how, starts=[])
+            if wrong := root_faults(case.small, case.best, case.problem, root):
                 failures.append(report(case, how, wrong))
-            root = solve_root(case.problem, **how)
             given = case.problem.upper - case.problem.lower
             narrower += bool(np.any(root.upper - root.lower < given))
             better += not polishing and case.best.objective < root.cutoff - 1e-12
     assert not failures, "\n".join(failures)
-    assert narrower > 40
+    assert narrower > 25
     assert better > 0

@@ -226,7 +226,7 @@ def test_ctrl_c_ends_the_search():
 import os, signal, threading
 from problems import make_problem
 from riskslim import lattice_cpa
-p = make_problem(n=3000, d=30, seed=1, max_size=8)
+p = make_problem(n=1000, d=30, seed=1, max_size=8)
 seen = []
 def progress(record):
     if record.nodes > 20 and not seen:

@@ -27,7 +27,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def problem():
-    return make_problem(n=3000, d=8, seed=1, levels=3)
+    return make_problem(n=1000, d=8, seed=1, levels=3)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_stops_at_every_part(
     """The flag is set, as at the end of the time, when a part begins."""
     one = request.getfixturevalue(which)
     original = getattr(owner, name)
-    for due in (1, 2, 5):
+    for due in (1, 4):
         calls = []
 
         def part(*arguments, calls=calls, due=due, **named):
@@ -104,9 +104,9 @@ def test_stops_at_every_part(
 
 
 def test_ranges_of_rows_look_at_the_flag(problem, monkeypatch):
-    monkeypatch.setattr(ranges, "CHUNK_ROWS", 500)
+    monkeypatch.setattr(ranges, "CHUNK_ROWS", 200)
     loss = problem.loss.on_rows(problem.loss.rows)
-    n_chunks = -(-loss.n_rows // 500)
+    n_chunks = -(-loss.n_rows // 200)
     asked = []
     whole = loss.bounds(should_stop=lambda: asked.append(1) is not None)
     assert len(asked) == n_chunks
