@@ -34,7 +34,6 @@ import numpy as np
 
 from benchmarks.machine import describe_machine
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     ItemEncoder,
     LogisticLoss,
@@ -52,6 +51,7 @@ from riskslim import (
     read,
     sequential_rounding,
 )
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 
 CTRL_C, STOP, LIMIT = "Ctrl-C", "should_stop", "time limit"
@@ -190,7 +190,7 @@ def searches(data: Data) -> Iterator[Phase]:
     n = data.n
 
     def native(problem: RiskScoreProblem, **settings: Any) -> Callable[..., Any]:
-        chosen = BranchAndBoundSettings(**settings)
+        chosen = TunedSettings(**settings)
         return lambda **ends: branch_and_bound(
             problem, settings=chosen, **{"time_limit": LONGEST, **ends}
         )

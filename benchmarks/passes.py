@@ -31,6 +31,7 @@ from riskslim import (
 )
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
 from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.branch_and_bound.workspace import Worker
 from riskslim.rows.disk import BlockWriter, ScratchFolder
 from riskslim.rows.memory import schema_of
@@ -135,7 +136,7 @@ def time_searches(n: int, d: int, time_limit: float, *, files: bool) -> Iterator
     data = TrainingData(*make_table(Case("integer", n, d)))
     kinds = {
         "a sample": BranchAndBoundSettings(),
-        "all rows": BranchAndBoundSettings(sample_rows=NO_SAMPLE),
+        "all rows": TunedSettings(sample_rows=NO_SAMPLE),
     }
     if files:
         data = in_files(data)

@@ -39,7 +39,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     ItemEncoder,
     LatticeCPASettings,
@@ -59,6 +58,7 @@ from riskslim import (
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     InfeasibleProblemError,
@@ -660,7 +660,7 @@ def test_parameters_that_are_refused(parameters, error, message):
 
 def test_settings_and_seeds_reach_the_engine():
     classifier = RiskSLIMClassifier(
-        max_size=2, settings=BranchAndBoundSettings(batch_size=3), n_threads=2, node_limit=10**6
+        max_size=2, settings=TunedSettings(batch_size=3), n_threads=2, node_limit=10**6
     ).fit(FRAME, Y)
     assert classifier.solution_.settings["batch_size"] == 3
     assert classifier.solution_.settings["n_threads"] == 2
@@ -791,6 +791,7 @@ def test_progress_is_for_those_who_want_it(caplog, capfd):
 _VERBOSE = """
 import json, logging, sys
 from riskslim import RiskSLIMClassifier
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 rows, labels = json.loads(sys.argv[1])
 RiskSLIMClassifier(max_size=1, scale=1).fit(rows, labels)
 print("silent", file=sys.stderr, flush=True)
@@ -888,7 +889,7 @@ def test_clone_and_parameters():
     classifier = RiskSLIMClassifier(
         constraints=(at_most(1, NAMES[:2]),),
         max_coef={"visits": 1},
-        settings=BranchAndBoundSettings(batch_size=4),
+        settings=TunedSettings(batch_size=4),
         class_weight={0: 1, 1: 2},
     )
     copy = clone(classifier)

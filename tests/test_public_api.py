@@ -22,7 +22,7 @@ from paths import DOCS, ROOT
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
-BranchAndBoundSettings (branching='look_ahead', node_tolerance=0.05, max_node_tolerance=0.001, merge_rows=True, order_twins=True, swaps=True, rounding_interval=20, batch_size=16, memory_limit=2147483648, tables='auto', table_cost=1.0, cutoffs='auto', elimination='auto', sample_rows=32768)
+BranchAndBoundSettings (branching='look_ahead', memory_limit=2147483648, tables='auto', cutoffs='auto', elimination='auto')
 Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1))
 Certificate.explain (self, *, with_scales=True)
 Certificate.faults (self)

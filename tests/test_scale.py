@@ -19,7 +19,6 @@ from enumeration import (
     slopes,
 )
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     LogisticLoss,
     RiskScoreProblem,
@@ -28,6 +27,7 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
 from riskslim.exceptions import CertificateError
@@ -417,7 +417,7 @@ def test_threads_change_nothing(n_threads):
     data = TrainingData(X, y)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
     problem = RiskScoreProblem(data, coefficients, max_size=3, scale="free")
-    settings = BranchAndBoundSettings(batch_size=4)
+    settings = TunedSettings(batch_size=4)
     one = branch_and_bound(problem, settings=settings)
     other = branch_and_bound(problem, settings=settings, n_threads=n_threads)
     np.testing.assert_array_equal(one.coef, other.coef)

@@ -20,6 +20,7 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
+from riskslim.engines.branch_and_bound import settings as tree
 
 __all__ = [
     "NO_LIMIT",
@@ -30,6 +31,7 @@ __all__ = [
     "solve",
     "standard_cpa",
     "stated",
+    "tree_settings",
 ]
 
 # Seconds that no search takes: each ends by its proof, or by a number of nodes.
@@ -87,7 +89,24 @@ def solve(
     limits = {"time_limit": NO_LIMIT, **limits}
     if engine != "branch_and_bound":
         return lattice_cpa(problem, solver=engine, **limits)
-    return branch_and_bound(problem, settings=BranchAndBoundSettings(**(settings or {})), **limits)
+    return branch_and_bound(problem, settings=tree_settings(**(settings or {})), **limits)
+
+
+def tree_settings(**chosen: Any) -> BranchAndBoundSettings:
+    """Settings of branch and bound, with those that only tests and benchmarks change.
+
+    Parameters
+    ----------
+    **chosen
+        By name.
+
+    Returns
+    -------
+    BranchAndBoundSettings
+    """
+    made = getattr(tree, "TunedSettings", BranchAndBoundSettings)
+    found: BranchAndBoundSettings = made(**chosen)
+    return found
 
 
 def scored(

@@ -17,11 +17,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import riskslim
-from benchmarks.results.doors import NO_LIMIT, read, read_collection, scored, solve, stated
+from benchmarks.results.doors import (
+    NO_LIMIT,
+    read,
+    read_collection,
+    scored,
+    solve,
+    stated,
+    tree_settings,
+)
 from benchmarks.results.folder import Record
 from benchmarks.results.people import KINDS, columns_of, people
 from benchmarks.results.writing import StopPath, write_path, write_search
-from riskslim import BranchAndBoundSettings, CoefficientSet, RiskSLIMClassifier, TrainingData
+from riskslim import CoefficientSet, RiskSLIMClassifier, TrainingData
 
 __all__ = ["write_drawn"]
 
@@ -293,7 +301,7 @@ def _by_path(
         "checkpoint": checkpoint,
         "time_limit": NO_LIMIT,
         "n_threads": words["threads"],
-        "settings": BranchAndBoundSettings(**_settings(words)),
+        "settings": tree_settings(**_settings(words)),
     }
     try:
         riskslim.model_size_path(problem, progress=stop, **asked)
@@ -316,7 +324,7 @@ def _by_classifier(record: Record, name: str, drawn: Drawn) -> None:
     asked = {**_requirements(drawn), **stated_bounds}
     model = RiskSLIMClassifier(
         time_limit=NO_LIMIT, n_threads=words["threads"], node_limit=words["nodes"],
-        settings=BranchAndBoundSettings(**_settings(words)),
+        settings=tree_settings(**_settings(words)),
         positive_label="dead" if with_labels else None, **words["list"], **asked,
     )  # fmt: skip
     X = pd.DataFrame(drawn.columns)

@@ -15,7 +15,6 @@ import pytest
 
 from paths import PACKAGE
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     RiskScoreProblem,
     TrainingData,
@@ -26,6 +25,7 @@ from riskslim import (
 )
 from riskslim.data import chains, packed
 from riskslim.engines.branch_and_bound import additive, elimination
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.heuristics.mixed import MixedSearch
 from riskslim.heuristics.supports import search_supports
 
@@ -178,7 +178,7 @@ def of_searches():
         ),
     ):
         problem = problem_of(X, **options)
-        given = BranchAndBoundSettings(**settings)
+        given = TunedSettings(**settings)
         yield stated(branch_and_bound(problem, settings=given, time_limit=600.0, **arguments))
     problem = problem_of(cut_offs(10, 400, 2, 30))
     yield [vector.tolist() for vector in search_supports(problem, effort=1)]

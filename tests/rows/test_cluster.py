@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     RiskScoreProblem,
     TrainingData,
@@ -19,6 +18,7 @@ from riskslim import (
     read,
 )
 from riskslim.engines.branch_and_bound import parts
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.exceptions import RowsLostError
 from riskslim.rows import cluster as cluster_module
 from riskslim.rows.base import StoppedError
@@ -147,7 +147,7 @@ def test_certificate_by_relaxations_on_a_sample(client, expected, monkeypatch):
     """Rows that have no room in this process, and columns of many values."""
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
     monkeypatch.setattr(parts, "MOST_CELLS", 8)
-    settings = BranchAndBoundSettings(sample_rows=200)
+    settings = TunedSettings(sample_rows=200)
     with client.as_current():
         problem = problem_on(on_workers())
         check_same(branch_and_bound(problem, settings=settings, n_threads=2), expected)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.nodes import Child, Root, Worth, signs
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
-from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.branch_and_bound.workspace import Part
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def solve_root(
         on_score=on_score,
     )
     # Of twins only one may be left in a box, and then another one is in an equally good vector.
-    settings = BranchAndBoundSettings(order_twins=False, merge_rows=False, swaps=swaps)
+    settings = TunedSettings(order_twins=False, merge_rows=False, swaps=swaps)
     search = RootSearch(problem, settings, incumbents, 1, stop, time.perf_counter())
     for start in starts:
         incumbents.polish(start)

@@ -16,7 +16,6 @@ import pytest
 
 from problems import make_problem
 from riskslim import (
-    BranchAndBoundSettings,
     CoefficientSet,
     LinearConstraint,
     RiskScoreProblem,
@@ -31,6 +30,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import driver, incumbents, search
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.certify import loss_accuracy
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
 
@@ -60,7 +60,7 @@ def solved(problem):
 def medium():
     """A few hundred nodes, and the solution."""
     stated = medium_problem()
-    return stated, branch_and_bound(stated, settings=BranchAndBoundSettings(batch_size=4))
+    return stated, branch_and_bound(stated, settings=TunedSettings(batch_size=4))
 
 
 def of(X, y, weights=None, lower=-5, upper=5, intercept=(None, None), **arguments):
@@ -120,7 +120,7 @@ class TestResult:
 
     @pytest.mark.parametrize("n_threads", [2, 5])
     def test_threads_change_nothing_but_the_time(self, medium, n_threads):
-        settings = BranchAndBoundSettings(batch_size=4)
+        settings = TunedSettings(batch_size=4)
         p, one = medium
         other = branch_and_bound(p, n_threads=n_threads, settings=settings)
         assert other.certificate == one.certificate
@@ -247,7 +247,7 @@ class TestLimits:
         assert np.count_nonzero(solution.coefficients) == 5
 
     def test_node_limit(self, hard_problem):
-        settings = BranchAndBoundSettings(batch_size=5)
+        settings = TunedSettings(batch_size=5)
         solution = branch_and_bound(hard_problem, node_limit=18, settings=settings)
         assert solution.certificate.status is Status.FEASIBLE
         assert solution.certificate.message == "node limit reached"
@@ -476,7 +476,7 @@ class TestSettings:
     @pytest.mark.parametrize("changes", SETTINGS, ids=str)
     def test_settings_leave_the_optimum(self, medium, changes):
         p, best = medium[0], medium[1].certificate.objective
-        settings = BranchAndBoundSettings(**changes)
+        settings = TunedSettings(**changes)
         solution = branch_and_bound(p, settings=settings)
         assert solution.certificate.status is Status.OPTIMAL
         assert solution.certificate.objective == pytest.approx(best, abs=1e-10)
@@ -490,7 +490,7 @@ class TestSettings:
     )  # fmt: skip
     def test_settings_out_of_range(self, argument, value):
         with pytest.raises(ValueError, match=argument):
-            BranchAndBoundSettings(**{argument: value})
+            TunedSettings(**{argument: value})
 
     def test_twins_spare_nodes(self):
         rng = np.random.default_rng(2)
@@ -499,7 +499,7 @@ class TestSettings:
         p = of(np.column_stack((X, X, 1 - X)), y, max_size=4)
         # Tables would complete the root, whatever twins it has.
         with_order, without = (
-            branch_and_bound(p, settings=BranchAndBoundSettings(order_twins=order, tables="never"))
+            branch_and_bound(p, settings=TunedSettings(order_twins=order, tables="never"))
             for order in (True, False)
         )
         assert with_order.certificate.objective == pytest.approx(

@@ -19,6 +19,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import cutoffs
 from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from small_problems import Case
 
 
@@ -65,7 +66,7 @@ def test_it_is_chosen_where_items_are_nested_and_many():
 
 
 def test_threads_change_nothing_but_the_time():
-    settings = BranchAndBoundSettings(cutoffs="always", batch_size=4)
+    settings = TunedSettings(cutoffs="always", batch_size=4)
     one, three = (branch_and_bound(raw_problem(5), n_threads=n, settings=settings) for n in (1, 3))
     assert one.certificate == three.certificate
     np.testing.assert_array_equal(one.coef, three.coef)

@@ -24,6 +24,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import parts
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 from riskslim.engines.branch_and_bound.parts import prepare
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows
 from riskslim.rows.blocks import BlockFileError
@@ -150,7 +151,7 @@ def test_columns_of_many_values_are_solved(monkeypatch, points_asked):
     expected = branch_and_bound(hard_problem(0)).certificate
     problem = hard_problem()
     for n_threads, batch_size in ((1, 16), (2, 16), (1, 1)):
-        settings = BranchAndBoundSettings(sample_rows=200, batch_size=batch_size)
+        settings = TunedSettings(sample_rows=200, batch_size=batch_size)
         found = branch_and_bound(problem, settings=settings, n_threads=n_threads).certificate
         assert found.status is expected.status is Status.OPTIMAL
         assert found.objective == expected.objective
@@ -238,7 +239,7 @@ def test_rows_of_nodes_have_the_weights_of_all(weighted):
     held = TrainingData.from_rows(in_parts(data.rows, 3))
     problem = RiskScoreProblem(held, coefficients)
     held = prepare(problem, 1e9)._replace(whole=None)
-    rows = held.of_nodes(problem, BranchAndBoundSettings(sample_rows=20), lambda: False)
+    rows = held.of_nodes(problem, TunedSettings(sample_rows=20), lambda: False)
     shares = np.array(data.class_weights) / data.total_weight
     for live in itertools.product([False, True], repeat=4):
         box = np.zeros((2, 5))

@@ -27,6 +27,7 @@ from riskslim import (
 )
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound import incumbents, passes, rows, workspace
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_larger_problems_end_at_the_same_score(passes_made, monkeypatch):
         for merge_rows in (False, True):
             passes_made.clear()
             monkeypatch.setattr(incumbents, "ROUGH_ROWS", 100)
-            settings = BranchAndBoundSettings(sample_rows=60, tables="never", merge_rows=merge_rows)
+            settings = TunedSettings(sample_rows=60, tables="never", merge_rows=merge_rows)
             found = branch_and_bound(problem, settings=settings)
             assert found.certificate.status is Status.OPTIMAL
             objective = expected.certificate.objective
@@ -156,7 +157,7 @@ def test_stops_within_nodes_and_passes(scale, monkeypatch):
     problem = RiskScoreProblem(
         stated.loss.data, stated.coefficients, max_size=3, l0_penalty=1e-6, scale=scale
     )
-    settings = BranchAndBoundSettings(sample_rows=4, tables="never", batch_size=3)
+    settings = TunedSettings(sample_rows=4, tables="never", batch_size=3)
     optimum = branch_and_bound(problem, settings=settings).certificate.objective
     counted = StopWithin(0, 0)
     for module in (passes, workspace):
@@ -202,7 +203,7 @@ def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
         small.lower[:], small.upper[:] = np.minimum(small.lower, 0), np.maximum(small.upper, 0)
         small.fixed, small.min_size, small.max_size = {}, 0, None
         small.constraints = (if_then(small.names[0], [small.names[1]]),)
-        settings = BranchAndBoundSettings(
+        settings = TunedSettings(
             swaps=False, order_twins=False, rounding_interval=1000, batch_size=1, sample_rows=1,
             tables="always", cutoffs="never", max_node_tolerance=1.0, node_tolerance=1.0,
         )  # fmt: skip

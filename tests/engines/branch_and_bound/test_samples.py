@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from problems import make_problem
-from riskslim import BranchAndBoundSettings, RiskScoreProblem, branch_and_bound
+from riskslim import RiskScoreProblem, branch_and_bound
 from riskslim.engines.branch_and_bound import passes
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 
 
 def loss_and_gradient(rows, coef):
@@ -29,7 +30,7 @@ def test_a_sample_with_its_line_has_the_loss_and_gradient_of_all_rows(monkeypatc
     monkeypatch.setattr(passes.SampledNodes, "_linearised", noted)
     stated = make_problem(n=150, d=7, seed=1, levels=3)
     problem = RiskScoreProblem(stated.loss.data, stated.coefficients, max_size=3, l0_penalty=1e-6)
-    settings = BranchAndBoundSettings(sample_rows=20, tables="never", merge_rows=False)
+    settings = TunedSettings(sample_rows=20, tables="never", merge_rows=False)
     branch_and_bound(problem, settings=settings)
     assert len(found) > 5
     p = len(problem.lower)

@@ -22,6 +22,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import search, stage, tables
+from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.branch_and_bound.tables import (
     SupportTables,
     Task,
@@ -44,7 +45,7 @@ def small_steps(monkeypatch):
 @pytest.mark.usefixtures("small_steps")
 def test_the_share_of_supports_that_are_done_is_told():
     records = []
-    settings = BranchAndBoundSettings(tables="always", batch_size=1)
+    settings = TunedSettings(tables="always", batch_size=1)
     solution = branch_and_bound(
         items_problem(np.random.default_rng(5), n_wide=4), settings=settings,
         progress=records.append,
@@ -171,7 +172,7 @@ def test_threads_change_nothing_but_the_time(monkeypatch):
     for module in (stage, tables):
         monkeypatch.setattr(module, "TASK_SECONDS", 1e-5)
     monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
-    settings = BranchAndBoundSettings(tables="always", batch_size=4)
+    settings = TunedSettings(tables="always", batch_size=4)
     one, three = (
         branch_and_bound(items_problem(np.random.default_rng(5)), n_threads=n, settings=settings)
         for n in (1, 3)
@@ -274,7 +275,7 @@ def test_features_of_many_values_are_left_to_relaxations():
 @pytest.mark.parametrize(("name", "value"), [("tables", "sometimes"), ("table_cost", 0.0)])
 def test_settings_are_checked(name, value):
     with pytest.raises(ValueError, match=name):
-        BranchAndBoundSettings(**{name: value})
+        TunedSettings(**{name: value})
 
 
 def test_predictions_grow_with_the_work():
