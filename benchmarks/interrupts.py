@@ -51,7 +51,7 @@ from riskslim import (
     read,
     sequential_rounding,
 )
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 
 CTRL_C, STOP, LIMIT = "Ctrl-C", "should_stop", "time limit"

@@ -29,10 +29,10 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
-from riskslim.engines.branch_and_bound.rows import NodeRows
-from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.branch_and_bound.workspace import Worker
+from riskslim.engines.settings import TunedSettings
 from riskslim.rows.disk import BlockWriter, ScratchFolder
 from riskslim.rows.memory import schema_of
 

@@ -4,8 +4,9 @@
     python -m benchmarks.support_tables --search 1e6 [--threads 2] [--time-limit 600]
 
 The first prints nanoseconds per support of scans that exclude nearly everything, beside what
-:func:`~riskslim.engines.branch_and_bound.tables.predicted_seconds` says and what plain NumPy takes
-for the same counts. The constants of that module are those that made the two agree best.
+:func:`~riskslim.engines.branch_and_bound.support_enumeration.predicted_seconds` says and what plain
+NumPy takes for the same counts. The constants of that module are those that made the two agree
+best.
 
 With ``--search``, rows of ten normal variables are simulated, each of which is cut at -0.7, 0 and
 0.7 to an item of 0 and 1; the outcome depends on six of them. Scores of five of these 30 items are
@@ -27,7 +28,7 @@ from benchmarks.large import Clock
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim._kernels import tables as kernels
 from riskslim.engines.branch_and_bound.packed import TableItems
-from riskslim.engines.branch_and_bound.tables import (
+from riskslim.engines.branch_and_bound.support_enumeration import (
     MOST_FOUND,
     count_supports,
     most_sorted,

@@ -13,12 +13,12 @@ from riskslim._version import __version__ as __version__
 
 # The one list of public names, each with the module that defines it.
 _HOMES = {
-    "BranchAndBoundSettings": "engines.branch_and_bound.settings",
+    "BranchAndBoundSettings": "engines.settings",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
     "CsvFormat": "data.csv_format",
     "ItemEncoder": "items.encoder",
-    "LatticeCPASettings": "engines.lattice_cpa.settings",
+    "LatticeCPASettings": "engines.settings",
     "LinearConstraint": "constraints.linear",
     "LogisticLoss": "loss.logistic",
     "RiskSLIMClassifier": "classifier",
@@ -45,7 +45,7 @@ _HOMES = {
     "fixed_points": "constraints.allowed_points",
     "if_then": "constraints.linear",
     "items_per_variable": "constraints.linear",
-    "lattice_cpa": "engines.lattice_cpa.driver",
+    "lattice_cpa": "engines.lattice_cpa.lcpa",
     "minimum_points": "constraints.allowed_points",
     "model_size": "constraints.linear",
     "model_size_path": "model_selection.size_path",
@@ -96,13 +96,13 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.data.csv_format import CsvFormat as CsvFormat
     from riskslim.data.training_data import TrainingData as TrainingData
     from riskslim.engines.branch_and_bound.driver import branch_and_bound as branch_and_bound
-    from riskslim.engines.branch_and_bound.settings import (
-        BranchAndBoundSettings as BranchAndBoundSettings,
-    )
-    from riskslim.engines.lattice_cpa.driver import lattice_cpa as lattice_cpa
+    from riskslim.engines.lattice_cpa.lcpa import lattice_cpa as lattice_cpa
     from riskslim.engines.lattice_cpa.model import RiskSlimLP as RiskSlimLP
     from riskslim.engines.lattice_cpa.model import RiskSlimMIP as RiskSlimMIP
-    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings as LatticeCPASettings
+    from riskslim.engines.settings import (
+        BranchAndBoundSettings as BranchAndBoundSettings,
+    )
+    from riskslim.engines.settings import LatticeCPASettings as LatticeCPASettings
     from riskslim.heuristics.descent import (
         discrete_coordinate_descent as discrete_coordinate_descent,
     )

@@ -58,7 +58,7 @@ from riskslim import (
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.engines.branch_and_bound import driver
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     InfeasibleProblemError,
@@ -791,7 +791,7 @@ def test_progress_is_for_those_who_want_it(caplog, capfd):
 _VERBOSE = """
 import json, logging, sys
 from riskslim import RiskSLIMClassifier
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 rows, labels = json.loads(sys.argv[1])
 RiskSLIMClassifier(max_size=1, scale=1).fit(rows, labels)
 print("silent", file=sys.stderr, flush=True)

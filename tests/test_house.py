@@ -35,7 +35,7 @@ FLOORS = (
 )
 # The same within the folder that has folders of its own.
 FLOORS_OF_ENGINES = (
-    ("runs",),
+    ("runs", "settings"),
     ("certify",),
     ("scales",),
     ("branch_and_bound",),
@@ -45,6 +45,9 @@ FLOORS_OF_ENGINES = (
     ("checkpoint",),
 )
 
+
+# Folders whose modules have names that are not given twice.
+NAMED_ONCE = ("data", "rows", "loss", "heuristics", "engines")
 
 MAX_LINES = 900  # of a module
 MAX_FUNCTION_LINES = 120
@@ -169,6 +172,16 @@ def test_every_room_has_a_floor():
     assert {top(module) for module in sources()} == set(floors(FLOORS))
     of_engines = {module.split(".")[1] for module in sources() if module.startswith("engines.")}
     assert of_engines == set(floors(FLOORS_OF_ENGINES))
+
+
+def test_modules_below_the_score_have_names_of_their_own():
+    """But for the door to a kernel, which has the kernel's name."""
+    homes: dict[str, list[str]] = {}
+    for module in sources():
+        folder, _, name = module.rpartition(".")
+        if top(module) in NAMED_ONCE and folder:
+            homes.setdefault(name, []).append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
 def test_the_page_shows_the_order():

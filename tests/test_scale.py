@@ -27,9 +27,9 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
-from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import CertificateError
 from riskslim.scale import (
     FREE_SCALE,

@@ -20,7 +20,6 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
-from riskslim.engines.branch_and_bound import settings as tree
 
 __all__ = [
     "NO_LIMIT",
@@ -104,7 +103,11 @@ def tree_settings(**chosen: Any) -> BranchAndBoundSettings:
     -------
     BranchAndBoundSettings
     """
-    made = getattr(tree, "TunedSettings", BranchAndBoundSettings)
+    try:
+        home = importlib.import_module("riskslim.engines.settings")
+    except ModuleNotFoundError:
+        home = riskslim
+    made = getattr(home, "TunedSettings", BranchAndBoundSettings)
     found: BranchAndBoundSettings = made(**chosen)
     return found
 

@@ -214,7 +214,7 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
 def _engine(name: str) -> Callable[..., Solution]:
     """The function of an engine, imported when it is used: the other one may need a solver."""
     if name == "lattice_cpa":
-        from riskslim.engines.lattice_cpa.driver import lattice_cpa
+        from riskslim.engines.lattice_cpa.lcpa import lattice_cpa
 
         return lattice_cpa
     from riskslim.engines.branch_and_bound.driver import branch_and_bound

@@ -634,7 +634,7 @@ def test_what_an_engine_says_about_scales_is_one_line(table, monkeypatch):
     def refuse(*_, **__):
         raise ValueError("lattice_cpa takes one scale,\nnot an interval")
 
-    monkeypatch.setattr(f"{ENGINES}.lattice_cpa.driver.lattice_cpa", refuse)
+    monkeypatch.setattr(f"{ENGINES}.lattice_cpa.lcpa.lattice_cpa", refuse)
     options = ["--engine", "lattice_cpa", "--scale", "0.5:12", "--quiet"]
     message = usage_error("fit", table, *FIT, *options)
     assert message == "Error: lattice_cpa takes one scale, not an interval\n"

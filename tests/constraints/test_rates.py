@@ -35,7 +35,7 @@ from riskslim.constraints.rates import MAX_GROUPS
 from riskslim.constraints.rows import ConstraintRows
 from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.choice import choose_engine, solve
-from riskslim.engines.lattice_cpa import driver, listing
+from riskslim.engines.lattice_cpa import lcpa, listing
 from riskslim.engines.lattice_cpa.formulation import Formulation
 from riskslim.engines.lattice_cpa.listing import Listing
 from riskslim.engines.lattice_cpa.model import has_limited_size
@@ -77,20 +77,20 @@ def no_lists(monkeypatch):
     def no_list(*args):
         return Listing(False, SolveStatistics())
 
-    monkeypatch.setattr(driver, "list_in_order", no_list)
+    monkeypatch.setattr(lcpa, "list_in_order", no_list)
 
 
 @pytest.fixture
 def no_trees(monkeypatch):
     """All that the list leaves stays open."""
-    monkeypatch.setattr(driver.LatticeCPARun, "_search_tree", lambda *args: driver.TIME_LIMIT)
+    monkeypatch.setattr(lcpa.LatticeCPARun, "_search_tree", lambda *args: lcpa.TIME_LIMIT)
 
 
 @pytest.mark.usefixtures("no_lists")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkeypatch):
     """Without the search that leaves rates out; with it the contract of engines looks."""
-    monkeypatch.setattr(driver, "are_complete", lambda: False)
+    monkeypatch.setattr(lcpa, "are_complete", lambda: False)
     statuses = []
     for seed in (*range(6), 13, 14, 31, 32):  # no score meets the rates of the last four
         small, vectors, met, objectives = enumerated(seed, seed % 2 == 0)
@@ -409,7 +409,7 @@ def test_bounds_of_lists_that_end_early(monkeypatch, most):
 
     monkeypatch.setattr(listing, "BranchAndBoundRun", Interrupted)
     # The list alone has found out what the bound says.
-    monkeypatch.setattr(driver.LatticeCPARun, "_without_rates", unknown)
+    monkeypatch.setattr(lcpa.LatticeCPARun, "_without_rates", unknown)
     statuses, bounds = [], []
     for seed in range(18):
         small, _, met, objectives = enumerated(seed, seed % 3 == 0)
@@ -459,7 +459,7 @@ def test_a_list_ends_where_its_pace_gives_no_hope(spent, floor, ends):
 def test_a_list_ends_at_the_gap_that_is_allowed():
     problem = many_records(300)
     whole = lattice_cpa(problem).certificate
-    assert driver.RATES_CHECKED in whole.message
+    assert lcpa.RATES_CHECKED in whole.message
     assert whole.is_optimal
     rough = lattice_cpa(problem, gap_tolerance=0.1).certificate
     assert rough.lower_bound <= whole.objective <= rough.objective

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskslim import BranchAndBoundSettings
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 
 # Beside the defaults: other ways through the same tree, which must end at the same score.
 VARIANTS = (

@@ -37,7 +37,7 @@ from riskslim.engines.branch_and_bound import (
     unions,
     workspace,
 )
-from riskslim.engines.lattice_cpa import driver as lattice
+from riskslim.engines.lattice_cpa import lcpa as lattice
 from riskslim.engines.lattice_cpa.listing import Listing
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows

@@ -25,7 +25,7 @@ from riskslim import (
 )
 from riskslim.data import chains, packed
 from riskslim.engines.branch_and_bound import additive, elimination
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from riskslim.heuristics.mixed import MixedSearch
 from riskslim.heuristics.supports import search_supports
 

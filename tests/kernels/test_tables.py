@@ -17,7 +17,7 @@ from riskslim.engines.branch_and_bound.packed import (
     plane_counts,
     saturated_losses,
 )
-from riskslim.engines.branch_and_bound.tables import most_sorted
+from riskslim.engines.branch_and_bound.support_enumeration import most_sorted
 from small_problems import items_sample, mixed_sample
 
 

@@ -18,7 +18,7 @@ from riskslim import (
     read,
 )
 from riskslim.engines.branch_and_bound import parts
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RowsLostError
 from riskslim.rows import cluster as cluster_module
 from riskslim.rows.base import StoppedError

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import additive as kernels
 from riskslim._kernels import nodes
-from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
 
 __all__ = ["AdditiveModel", "Effects", "Families", "Family", "Fitted"]

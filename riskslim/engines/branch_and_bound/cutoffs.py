@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import cutoffs as kernels
-from riskslim.engines.branch_and_bound.tables import count_limits
+from riskslim.engines.branch_and_bound.support_enumeration import count_limits
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.nodes import Node
     from riskslim.engines.branch_and_bound.packed import TableItems
-    from riskslim.engines.branch_and_bound.tables import Completion, SupportTables
+    from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportTables
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["MOST_ROOTS", "Chains", "CutoffCounts", "CutoffSearch", "Unit", "find_chains", "kinds"]

@@ -22,7 +22,6 @@ from riskslim.engines.branch_and_bound.pace import Patience
 from riskslim.engines.branch_and_bound.parts import SearchRows, prepare
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
-from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
@@ -36,6 +35,7 @@ from riskslim.engines.runs import (
     run_interruptibly,
 )
 from riskslim.engines.scales import ScalesRun
+from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.exceptions import RiskSLIMError, RowsLostError, SearchInterruptedError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Effects
 from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
-from riskslim.engines.branch_and_bound.tables import Scanned, SupportTables
+from riskslim.engines.branch_and_bound.support_enumeration import Scanned, SupportTables
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
 
 __all__ = ["Divided", "Elimination", "Piece"]

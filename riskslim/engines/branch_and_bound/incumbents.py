@@ -21,7 +21,7 @@ from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.sharing import take_over_work
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.tables import Scanned
+    from riskslim.engines.branch_and_bound.support_enumeration import Scanned
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["MAX_SOLUTIONS", "Incumbents"]

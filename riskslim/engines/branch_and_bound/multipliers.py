@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.rows import NodeRows
+    from riskslim.engines.branch_and_bound.node_rows import NodeRows
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["PricedRows", "Pricing", "Sides", "priced"]

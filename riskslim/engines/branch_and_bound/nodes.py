@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.tables import Scanned
+    from riskslim.engines.branch_and_bound.support_enumeration import Scanned
 
 __all__ = ["Child", "Expansion", "Node", "Root", "Worth", "signs", "unexpanded"]
 

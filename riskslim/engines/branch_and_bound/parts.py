@@ -1,8 +1,8 @@
 r"""Rows of a search, wherever those of the problem are.
 
-Rows in memory are those of :mod:`~riskslim.engines.branch_and_bound.rows`. Of rows in parts the
-distinct ones of all features that can be used are put into memory where they are few: the search is
-then the same. Otherwise
+Rows in memory are those of :mod:`~riskslim.engines.branch_and_bound.node_rows`. Of rows in parts
+the distinct ones of all features that can be used are put into memory where they are few: the
+search is then the same. Otherwise
 
 * scores are looked for on a sample, and evaluated on all rows;
 * nodes are relaxed on a sample, and bounded by linearisations of the loss of all rows
@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import supports as cells
 from riskslim.data.store import KernelRows
+from riskslim.engines.branch_and_bound.node_rows import KEPT_BYTES, NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
-from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.tables import relaxation_seconds
+from riskslim.engines.branch_and_bound.support_enumeration import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from riskslim.engines.branch_and_bound.workspace import Part
 from riskslim.rows.base import StoppedError
@@ -40,8 +40,8 @@ from riskslim.rows.planes import described, pack_items
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.nodes import Node
-    from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
     from riskslim.engines.branch_and_bound.workspace import Worker
+    from riskslim.engines.settings import BranchAndBoundSettings
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 

@@ -26,7 +26,7 @@ from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN
 from riskslim.rows.base import Sums
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.rows import NodeRows
+    from riskslim.engines.branch_and_bound.node_rows import NodeRows
     from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
 __all__ = ["Asked", "Passes", "SampledNodes", "Steps", "answered", "answered_together"]

@@ -22,7 +22,7 @@ from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.incumbents import Incumbents
-    from riskslim.engines.branch_and_bound.tables import SupportTables
+    from riskslim.engines.branch_and_bound.support_enumeration import SupportTables
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Rates"]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.multipliers import Sides, priced
-from riskslim.engines.branch_and_bound.rows import NodeRows, exchangeable, find_twins
-from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.node_rows import NodeRows, exchangeable, find_twins
 from riskslim.engines.branch_and_bound.workspace import (
     NOTHING_KNOWN,
     KernelArguments,
@@ -19,6 +18,7 @@ from riskslim.engines.branch_and_bound.workspace import (
     Part,
     Worker,
 )
+from riskslim.engines.settings import BRANCHING, BranchAndBoundSettings
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem

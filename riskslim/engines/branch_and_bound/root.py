@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.nodes import Child, Root, Worth, signs
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
-from riskslim.engines.branch_and_bound.settings import TunedSettings
 from riskslim.engines.branch_and_bound.workspace import Part
+from riskslim.engines.settings import TunedSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

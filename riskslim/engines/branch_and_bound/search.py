@@ -25,6 +25,7 @@ from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
 from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED
+from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.parts import (
@@ -49,10 +50,8 @@ from riskslim.engines.branch_and_bound.relaxations import (
     Relaxations,
 )
 from riskslim.engines.branch_and_bound.roundings import Roundings
-from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage, cheaper
-from riskslim.engines.branch_and_bound.tables import (
+from riskslim.engines.branch_and_bound.support_enumeration import (
     Scanned,
     SupportTables,
     TableCounts,
@@ -68,6 +67,7 @@ from riskslim.engines.branch_and_bound.workspace import (
     share,
     smallest_type,
 )
+from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 

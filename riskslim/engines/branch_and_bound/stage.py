@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.nodes import Child, Node
-from riskslim.engines.branch_and_bound.tables import (
+from riskslim.engines.branch_and_bound.support_enumeration import (
     TASK_SECONDS,
     Completion,
     Scanned,
@@ -136,7 +136,7 @@ class Stage:
         ----------
         unit : list of Task
         cutoff, stop
-            As :meth:`~riskslim.engines.branch_and_bound.tables.Completion.scan` has them.
+            As `Completion.scan` of the support enumeration has them.
         supported : callable
             Relaxes the supports that a task leaves.
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from riskslim.engines.lattice_cpa.lattice_search import VIOLATION, LatticeSearch
 from riskslim.engines.lattice_cpa.model import RiskSlimMIP
-from riskslim.engines.lattice_cpa.search import VIOLATION, LatticeSearch
 from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.engines.lattice_cpa.tree import TreeEvents
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE
-from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
-from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
 from riskslim.engines.runs import EngineCall
+from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.solution import SolveStatistics, TraceRecord
 
 __all__ = ["MAX_CHECKED", "Listing", "list_in_order"]

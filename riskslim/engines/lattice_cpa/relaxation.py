@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE
-from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.runs import INTERRUPTED, EngineCall
+from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (

@@ -23,9 +23,9 @@ from riskslim.engines.lattice_cpa.tree import TreeEvents, TreeLimits, TreeResult
 from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
-    from riskslim.engines.lattice_cpa.search import LatticeSearch
-    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+    from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
     from riskslim.engines.lattice_cpa.start import Initialization
+    from riskslim.engines.settings import LatticeCPASettings
 
 __all__ = ["search_tree"]
 

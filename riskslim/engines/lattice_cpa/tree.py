@@ -20,8 +20,8 @@ from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bou
 if TYPE_CHECKING:
     import numpy as np
 
-    from riskslim.engines.lattice_cpa.search import LatticeSearch
-    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+    from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
+    from riskslim.engines.settings import LatticeCPASettings
 
 __all__ = ["MAX_SECONDS", "TreeEvents", "TreeLimits", "TreeResult", "TreeSearch", "box_of"]
 

@@ -14,7 +14,7 @@ import pytest
 from riskslim import BranchAndBoundSettings, branch_and_bound
 from riskslim.engines.branch_and_bound import additive, elimination
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Families
-from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from small_problems import plain, variables
 
 

@@ -29,9 +29,9 @@ from riskslim import (
 )
 from riskslim.engines.branch_and_bound import driver, incumbents, search
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.certify import loss_accuracy
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
 
 

@@ -19,7 +19,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import cutoffs
 from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from small_problems import Case
 
 

@@ -69,7 +69,7 @@ def test_it_finds_what_other_ways_find():
 
 
 def test_too_many_supports_are_divided(monkeypatch, calls):
-    monkeypatch.setattr("riskslim.engines.branch_and_bound.tables.MOST_FOUND", 2)
+    monkeypatch.setattr("riskslim.engines.branch_and_bound.support_enumeration.MOST_FOUND", 2)
     monkeypatch.setattr(elimination, "RELAXATIONS", 1e9)
     solution = branch_and_bound(
         wide_problem(d=12), n_solutions=20, time_limit=300,

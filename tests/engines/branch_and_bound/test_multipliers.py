@@ -15,8 +15,8 @@ from riskslim import (
     risk_at_most,
 )
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, PricedRows, Sides, priced
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.engines.branch_and_bound.root import solve_root
-from riskslim.engines.branch_and_bound.rows import NodeRows
 
 NAMES = ["a", "b", "c", "real"]
 

@@ -24,7 +24,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import parts
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 from riskslim.engines.branch_and_bound.parts import prepare
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows
 from riskslim.rows.blocks import BlockFileError

@@ -26,8 +26,8 @@ from riskslim import (
     if_then,
 )
 from riskslim._kernels import nodes as kernels
-from riskslim.engines.branch_and_bound import incumbents, passes, rows, workspace
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.branch_and_bound import incumbents, node_rows, passes, workspace
+from riskslim.engines.settings import TunedSettings
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def wide_problem(weighted: bool) -> RiskScoreProblem:
 
 def test_larger_problems_end_at_the_same_score(passes_made, monkeypatch):
     """Rows of one weight, and of many, merged in subtrees or not, as where there are millions."""
-    monkeypatch.setattr(rows, "MANY_ROWS", 100)
+    monkeypatch.setattr(node_rows, "MANY_ROWS", 100)
     for weighted in (False, True):
         problem = wide_problem(weighted)
         expected = branch_and_bound(problem, settings=BranchAndBoundSettings(tables="never"))
@@ -113,7 +113,7 @@ def test_passes_in_parts_and_on_threads(kind, monkeypatch):
     columns = np.asfortranarray(rng.integers(-2, 4, (n, d)).astype(np.int8))
     positive = rng.random(n) < 0.4
     weight = np.full(n, 1 / n) if kind == "labels" else rng.dirichlet(np.ones(n))
-    own = rows.NodeRows(
+    own = node_rows.NodeRows(
         columns, np.zeros((1, 1), order="F"), np.arange(d), np.where(positive, weight, 0.0),
         np.where(positive, 0.0, weight), np.ones(d, np.bool_),
     )  # fmt: skip
@@ -179,7 +179,7 @@ def test_stops_within_nodes_and_passes(scale, monkeypatch):
 
 def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
     """Merged rows have no columns of what is out: a point that uses one is a point of no score."""
-    monkeypatch.setattr(rows, "FEW_ROWS", 2)
+    monkeypatch.setattr(node_rows, "FEW_ROWS", 2)
     monkeypatch.setattr(incumbents.Incumbents, "round", lambda *_: None)
     monkeypatch.setattr(incumbents.Incumbents, "polish", incumbents.Incumbents.offer)
     original, made = passes.SampledNodes._linearised, []

@@ -11,9 +11,9 @@ import pytest
 
 from problems import make_problem
 from riskslim import BranchAndBoundSettings, branch_and_bound
-from riskslim.engines.branch_and_bound import incumbents, rows
+from riskslim.engines.branch_and_bound import incumbents, node_rows
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.engines.branch_and_bound.roundings import ALWAYS_ROUNDED, Roundings
-from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import Worker, share
 
 HALF = np.array([0.0, 0.5])
@@ -109,7 +109,7 @@ def test_what_waits_at_a_limit_is_rounded(monkeypatch):
 @pytest.mark.parametrize("n_first", [1000, 30_000])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_only_rows_that_samples_need_are_shuffled(monkeypatch, n_first, n_threads):
-    monkeypatch.setattr(rows, "MANY_ROWS", n_first)
+    monkeypatch.setattr(node_rows, "MANY_ROWS", n_first)
     n = 50_000
     rng = np.random.default_rng(0)
     integers = np.asfortranarray(rng.integers(-3, 4, (n, 2)).astype(np.int8))

@@ -8,7 +8,7 @@ import pytest
 from problems import make_problem
 from riskslim import RiskScoreProblem, branch_and_bound
 from riskslim.engines.branch_and_bound import passes
-from riskslim.engines.branch_and_bound.settings import TunedSettings
+from riskslim.engines.settings import TunedSettings
 
 
 def loss_and_gradient(rows, coef):

@@ -18,7 +18,7 @@ from riskslim.engines.branch_and_bound import (
     tables,
     workspace,
 )
-from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.heuristics import packed as heuristics_packed
 from riskslim.heuristics import supports
 from searches import StopWithin

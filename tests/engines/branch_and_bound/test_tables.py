@@ -21,14 +21,15 @@ from riskslim import (
     at_most,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import search, stage, tables
-from riskslim.engines.branch_and_bound.settings import TunedSettings
-from riskslim.engines.branch_and_bound.tables import (
+from riskslim.engines.branch_and_bound import search, stage
+from riskslim.engines.branch_and_bound import support_enumeration as tables
+from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportTables,
     Task,
     count_supports,
     predicted_seconds,
 )
+from riskslim.engines.settings import TunedSettings
 from small_problems import mixed_sample
 
 MODES = ("always", "nodes", "auto")

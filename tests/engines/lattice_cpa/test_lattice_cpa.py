@@ -29,10 +29,10 @@ from riskslim import (
 )
 from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.branch_and_bound.root import RootSearch
-from riskslim.engines.lattice_cpa import driver, formulation, initialization, model
+from riskslim.engines.lattice_cpa import formulation, initialization, lcpa, model
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
-from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
 from riskslim.engines.lattice_cpa.tree import TreeEvents
 from riskslim.exceptions import (
     CertificateError,
@@ -453,12 +453,12 @@ class TestFaults:
         """If CPLEX believed an understated loss, its bound would be caught at the end."""
         p = make_problem(n=300, d=10, seed=5, max_size=4)
         best = lattice_cpa(p).certificate.objective
-        certificate_of = driver.certify
+        certificate_of = lcpa.certify
 
         def too_high(problem, coef, lower_bound, **kwargs):
             return certificate_of(problem, coef, best + 1e-6, **kwargs)
 
-        monkeypatch.setattr(driver, "certify", too_high)
+        monkeypatch.setattr(lcpa, "certify", too_high)
         with pytest.raises(CertificateError, match="bound is not valid"):
             lattice_cpa(p)
 
@@ -732,7 +732,7 @@ def test_each_part_can_be_switched_off(problem, solved, switch):
 
 
 def test_switched_off_heuristics_are_not_called(problem, monkeypatch):
-    from riskslim.engines.lattice_cpa import search
+    from riskslim.engines.lattice_cpa import lattice_search as search
 
     def fail(*args, **kwargs):
         raise AssertionError("called although it is switched off")

@@ -36,7 +36,7 @@ from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 pytest.importorskip("pyscipopt")
 
 from riskslim.engines.lattice_cpa import scip, scip_model
-from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
 from searches import StopWhen
 
 

@@ -11,7 +11,7 @@ import pytest
 from problems import make_problem
 from riskslim import LatticeCPASettings, RiskScoreProblem, Status, at_most, lattice_cpa
 from riskslim.engines import runs
-from riskslim.engines.lattice_cpa import driver
+from riskslim.engines.lattice_cpa import lcpa
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.heuristics import descent, subsampling
 from riskslim.heuristics.descent import compiled_move, sequential_rounding
@@ -53,7 +53,7 @@ def found_runs(monkeypatch):
         found.append(run)
         return run.solve()
 
-    monkeypatch.setattr(driver, "run_interruptibly", run_here)
+    monkeypatch.setattr(lcpa, "run_interruptibly", run_here)
     return found
 
 
@@ -186,7 +186,7 @@ def test_samples_are_not_drawn_after_a_stop(problem):
 def test_the_re_check_is_reserved_for(problem, monkeypatch, limit):
     """The deadline leaves the time that the re-check of all rows is predicted to take."""
     seen = []
-    monkeypatch.setattr(driver, "run_interruptibly", seen.append)
+    monkeypatch.setattr(lcpa, "run_interruptibly", seen.append)
     monkeypatch.setattr(runs, "RECHECK_SECONDS", 1e-3)
     lattice_cpa(problem, time_limit=limit)
     (run,) = seen

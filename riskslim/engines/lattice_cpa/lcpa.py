@@ -21,11 +21,10 @@ from riskslim.engines.certify import certify
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
 from riskslim.engines.lattice_cpa.initialization import initialize, initialize_by_root
+from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.listing import list_in_order
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
-from riskslim.engines.lattice_cpa.search import LatticeSearch, report
-from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.solvers import import_solver
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
@@ -44,6 +43,7 @@ from riskslim.engines.runs import (
     run_interruptibly,
 )
 from riskslim.engines.scales import ScalesRun
+from riskslim.engines.settings import LatticeCPASettings
 from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
 from riskslim.heuristics.subsampling import Subsampling, pays
 from riskslim.problem.problem import RiskScoreProblem

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
 from riskslim.data.threads import in_threads
-from riskslim.engines.branch_and_bound.memory import Memory
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts, saturated_losses
 from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, RateLimits
+from riskslim.engines.branch_and_bound.table_memory import Memory
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -687,7 +687,7 @@ def count_supports(n_free: int, more: int) -> int:
 
     Examples
     --------
-    >>> from riskslim.engines.branch_and_bound.tables import count_supports
+    >>> from riskslim.engines.branch_and_bound.support_enumeration import count_supports
     >>> count_supports(4, 2)
     11
     """

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from riskslim.bounds import ObjectiveBounds, chained_updates
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut, accuracy_of
-from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+from riskslim.engines.settings import LatticeCPASettings
 from riskslim.heuristics.descent import discrete_coordinate_descent, round_and_polish
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
