@@ -35,6 +35,7 @@ __all__ = [
     "ReadColumns",
     "WeightClasses",
     "count_cells",
+    "distinct_values",
     "pack",
     "read_columns",
     "scratch_words",
@@ -50,6 +51,12 @@ BYTE_VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 # Weights of a label that are told apart. More are put together, with their mean: what they are
 # for, a search, looks at all rows again before it believes anything.
 MAX_WEIGHTS = 48
+
+# Rows of a column that are looked at first, for it may have too many values.
+_FIRST_ROWS = 1024
+
+# Bytes whose values are counted at a time: NumPy makes eight bytes of each.
+_COUNTED_ROWS = 65536
 
 # Reads of a column until it is packed.
 READS = 16
@@ -505,6 +512,52 @@ def count_cells(
     return rows
 
 
+def distinct_values(column: NDArray[np.generic]) -> NDArray[np.generic] | None:
+    """Find the values of a column, unless they are many.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+
+    Returns
+    -------
+    array or None
+        In increasing order; None if there are more than :data:`MAX_VALUES`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.data.packed import distinct_values
+    >>> distinct_values(np.array([2, 0, 2, -1]))
+    array([-1,  0,  2])
+    """
+    if column.dtype == np.int8:
+        return _distinct_bytes(column.view(np.int8))
+    if len(np.unique(column[:_FIRST_ROWS])) > MAX_VALUES:
+        return None
+    found: list[np.generic] = []
+    rest = column
+    while rest.size:
+        if len(found) == MAX_VALUES:
+            return None
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    return np.sort(np.array(found, column.dtype))
+
+
+def _distinct_bytes(column: NDArray[np.int8]) -> NDArray[np.int8] | None:
+    low, high = column.min(), column.max()
+    if int(high) - int(low) <= 1:
+        return np.unique(np.array([low, high]))
+    is_met = np.zeros(256, np.bool_)
+    for start in range(0, len(column), _COUNTED_ROWS):
+        rows = column[start : start + _COUNTED_ROWS]
+        is_met |= np.bincount(rows.view(np.uint8), minlength=256) > 0
+        if np.count_nonzero(is_met) > MAX_VALUES:
+            return None
+    return np.sort(np.flatnonzero(is_met).astype(np.uint8).view(np.int8))
+
+
 def pack(
     rows: KernelRows,
     usable: NDArray[np.bool_],
@@ -539,9 +592,10 @@ def pack(
             continue
         if should_stop():
             return None
-        found = _few_values(rows.integer_columns[:, slot])
-        if found is None:
+        distinct = distinct_values(rows.integer_columns[:, slot])
+        if distinct is None:
             continue
+        found = distinct.tolist()
         features.append(j)
         base.append(0 if 0 in found else found[0])
         values.append([value for value in found if value != base[-1]])
@@ -574,17 +628,6 @@ def pack(
         side=side,
         weight=weight,
     )
-
-
-def _few_values(column: NDArray[np.int8]) -> list[int] | None:
-    """Values of a column in increasing order, None if they are too many."""
-    low, high = int(column.min()), int(column.max())
-    if high - low <= 1:
-        return sorted({low, high})
-    met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
-    if len(met) > MAX_VALUES:
-        return None
-    return sorted(met.astype(np.uint8).view(np.int8).tolist())
 
 
 def _segments(

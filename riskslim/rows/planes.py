@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import supports as kernels
-from riskslim.data.packed import LINE, MAX_VALUES, PackedItems, WeightClasses
+from riskslim.data.packed import LINE, MAX_VALUES, PackedItems, WeightClasses, distinct_values
 from riskslim.data.panels import read_column
 from riskslim.data.store import KernelRows
 from riskslim.rows.base import PartitionedRows
@@ -103,16 +103,10 @@ def describe_part(part: KernelRows) -> Description:
     d = len(part.integer_index) + len(part.real_index)
     values: list[NDArray[np.float64] | None] = [None] * d
     for k, j in enumerate(part.integer_index.tolist()):
-        column = part.integer_columns[:, k]
-        low, high = int(column.min()), int(column.max())
-        if high - low <= 1:
-            values[j] = np.array(sorted({low, high}), np.float64)
-            continue
-        met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
-        if len(met) <= MAX_VALUES:
-            values[j] = np.sort(met.astype(np.uint8).view(np.int8)).astype(np.float64)
+        found = distinct_values(part.integer_columns[:, k])
+        values[j] = None if found is None else found.astype(np.float64)
     for k, j in enumerate(part.real_index.tolist()):
-        values[j] = _few_reals(read_column(part.real_panels, k, 0, part.n_rows))
+        values[j] = distinct_values(read_column(part.real_panels, k, 0, part.n_rows))
     weights: list[NDArray[np.float64]] = []
     counts: list[NDArray[np.int64] | None] = []
     for label in (-1, 1):
@@ -132,17 +126,6 @@ def describe_part(part: KernelRows) -> Description:
             weights.append(np.ones(min(n_own, 1)))
             counts.append(np.full(min(n_own, 1), n_own, np.int64))
     return Description(values, weights, counts)
-
-
-def _few_reals(column: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    found: list[float] = []
-    rest = column
-    while rest.size:
-        if len(found) == MAX_VALUES:
-            return None
-        found.append(float(rest[0]))
-        rest = rest[rest != rest[0]]
-    return np.sort(np.array(found))
 
 
 def described(rows: PartitionedRows) -> Description:

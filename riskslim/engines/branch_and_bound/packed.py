@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.packed import MAX_VALUES
+from riskslim.data.packed import distinct_values
 from riskslim.data.panels import read_column
 from riskslim.data.store import KernelRows
 from riskslim.data.threads import in_threads
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.rows.base import PartitionedRows
 
-__all__ = ["TableItems", "distinct_values", "plane_counts", "saturated_losses"]
+__all__ = ["TableItems", "plane_counts", "saturated_losses"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -45,8 +45,6 @@ RESOLUTION = 2**12
 UNIT_SLACK = 4e-16
 # Cells that words of a segment are likely to be divided among when its number of words matters.
 _TYPICAL_CELLS = 8
-# Rows of a column that are looked at first, for it may have too many values.
-_FIRST_ROWS = 1024
 # Columns of values: one plane, or up to three.
 _TWO, _EIGHT = 2, 8
 _WORD = 64
@@ -92,38 +90,6 @@ def plane_counts(
 def _n_planes(column: NDArray[np.generic]) -> int:
     values = distinct_values(column)
     return 0 if values is None else (len(values) - 1).bit_length()
-
-
-def distinct_values(column: NDArray[np.generic]) -> NDArray[np.generic] | None:
-    """Find the values of a column.
-
-    Parameters
-    ----------
-    column : array of shape (n,)
-
-    Returns
-    -------
-    array or None
-        In increasing order; None if there are more than
-        :data:`~riskslim.data.packed.MAX_VALUES`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from riskslim.engines.branch_and_bound.packed import distinct_values
-    >>> distinct_values(np.array([2, 0, 2, -1]))
-    array([-1,  0,  2])
-    """
-    if len(np.unique(column[:_FIRST_ROWS])) > MAX_VALUES:
-        return None
-    found: list[np.generic] = []
-    rest = column
-    while rest.size:
-        if len(found) == MAX_VALUES:
-            return None
-        found.append(rest[0])
-        rest = rest[rest != rest[0]]
-    return np.sort(np.array(found, column.dtype))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -102,7 +102,7 @@ def test_stops_within_nodes_over_scales(free_items, optimum, monkeypatch):
 
 PARTS = [
     (heuristics_packed, "pack"),
-    (data_packed, "_few_values"),
+    (data_packed, "distinct_values"),
     (data_packed.kernels, "pack_planes"),
     (supports.kernels, "count_joint"),
     (supports.kernels, "fill_masks"),
