@@ -8,7 +8,7 @@ import pytest
 from benchmarks.instances import TWO_THREADS, Case
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
 from riskslim.data import chains as chains_module
-from riskslim.data.chains import find_chains
+from riskslim.data.chains import ChainCounter
 from riskslim.data.packed import pack
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
@@ -102,7 +102,7 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
     y = (rng.random(case.n) < 0.3).astype(np.intp)
     rows = TrainingData(X, np.where(y, 1, -1)).rows
     packed = pack(rows, np.ones(X.shape[1], np.bool_))
-    chains = find_chains(packed)
+    counter = ChainCounter(packed)
     # Groups of rows, in the order of the rows and in that of the packed ones.
     group = rng.integers(0, GROUPS, case.n)
     place = np.full(64 * len(packed.valid), -1)
@@ -120,7 +120,7 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
         if role == "reference":
             return plain_counts(ranks, group, y) / case.n
         n_threads = 2 if role == TWO_THREADS else 1
-        chains.count(packed, masks, out, np.zeros(1, np.int64), n_threads)
+        counter.count(masks, out, np.zeros(1, np.int64), n_threads)
         return out
 
     found = measure(

@@ -134,6 +134,12 @@ class TableItems:
         """Planes of each item."""
         return np.diff(self.plane)
 
+    @property
+    def single_planes(self) -> NDArray[np.uint64]:
+        """Planes one after the other, shape (m, number of words), if each item has one; a copy."""
+        planes = self.words.transpose(0, 2, 1).reshape(-1, self.n_words)
+        return np.ascontiguousarray(planes[: len(self.features)])
+
     @classmethod
     def of(
         cls,
