@@ -9,7 +9,7 @@ from riskslim import TrainingData
 from riskslim._kernels import chains as kernels
 from riskslim.data import chains as module
 from riskslim.data.chains import FEWEST, REACH, ChainCounter, count_rows, find_chains
-from riskslim.data.packed import pack
+from riskslim.rows.planes import pack_items
 
 
 def cut_offs(values, n, *, below=False):
@@ -48,7 +48,7 @@ def packed_items(columns, rng, weights):
         "many": rng.uniform(0.1, 3.0, len(X)),
     }[weights]
     data = TrainingData(X, y, w)
-    return pack(data.rows, np.ones(data.n_features, np.bool_))
+    return pack_items(data.rows, np.ones(data.n_features, np.bool_))
 
 
 def bits(planes):
