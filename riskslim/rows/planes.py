@@ -312,7 +312,7 @@ class BitPlan(NamedTuple):
 
     @property
     def first_word(self) -> NDArray[np.int64]:
-        """Where segments begin, and where the last one ends."""
+        """Words at which segments begin, and at which the last one ends."""
         return first_words(self.n_rows, self.line)
 
     def shape(self, n_words: int) -> tuple[int, int, int]:
