@@ -71,23 +71,6 @@ class Chains:
         """
         return self.members[self.first[chain] : self.first[chain + 1]]
 
-    def of_length(self, fewest: int) -> Chains:
-        """Leave out short chains.
-
-        Parameters
-        ----------
-        fewest : int
-            Planes of those that stay.
-
-        Returns
-        -------
-        Chains
-        """
-        lengths = self.lengths
-        kept = lengths >= fewest
-        first = np.concatenate(([0], np.cumsum(lengths[kept]))).astype(np.int64)
-        return Chains(first, self.members[np.repeat(kept, lengths)])
-
 
 def find_chains(
     planes: NDArray[np.uint64],
@@ -95,6 +78,7 @@ def find_chains(
     *,
     reach: int = 0,
     kind: NDArray[np.int64] | None = None,
+    fewest: int = 1,
     most: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Chains | None:
@@ -110,8 +94,10 @@ def find_chains(
         places away. 0: the one whose last plane has the fewest rows.
     kind : ndarray of int64, shape (number of planes,), optional
         Without a reach: only planes of one kind form a chain.
+    fewest : int, default 1
+        Planes of a chain; shorter ones are left out.
     most : int, optional
-        Chains that there may be.
+        Chains that there may be, short ones included.
     should_stop : callable, optional
 
     Returns
@@ -140,8 +126,10 @@ def find_chains(
         if n_chains < 0:
             return None
     # By chain, and within a chain in the order in which planes were added.
-    members = order[np.argsort(chain[order], kind="stable")]
-    return Chains(np.concatenate(([0], np.cumsum(length[:n_chains]))).astype(np.int64), members)
+    by_chain = order[np.argsort(chain[order], kind="stable")]
+    kept = length[:n_chains] >= fewest
+    first = np.concatenate(([0], np.cumsum(length[:n_chains][kept]))).astype(np.int64)
+    return Chains(first, by_chain[kept[chain[by_chain]]])
 
 
 def count_rows(planes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -180,9 +168,9 @@ class ChainCounter:
     def __init__(self, packed: PackedItems) -> None:
         self._packed = packed
         single = packed.first[:-1][np.diff(packed.first) == 1]
-        found = find_chains(packed.planes, single, reach=REACH)
+        found = find_chains(packed.planes, single, reach=REACH, fewest=FEWEST)
         assert found is not None
-        self.chains = found.of_length(FEWEST)
+        self.chains = found
         self.ranks = np.empty((len(self.chains), 64 * packed.planes.shape[1]), np.uint16)
         for c, rank in enumerate(self.ranks):
             kernels.fill_ranks(packed.planes, self.chains.planes_of(c), rank)

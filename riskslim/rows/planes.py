@@ -122,11 +122,12 @@ def describe_part(
         ``should_stop`` said so.
     """
     values: list[NDArray[np.float64] | None] = []
-    for j in range(part.n_features):
+    for j, slot in enumerate(part.slots.tolist()):
         _check(should_stop)
-        first = part.values_of(j, 0, min(_FIRST_ROWS, part.n_rows))
-        is_few = first.dtype == np.int8 or distinct_values(first) is not None
-        found = distinct_values(part.values_of(j)) if is_few else None
+        first = part.values_of(j, 0, _FIRST_ROWS if slot < 0 < part.n_rows - _FIRST_ROWS else None)
+        found = distinct_values(first)
+        if found is not None and len(first) < part.n_rows:
+            found = distinct_values(part.values_of(j))
         values.append(None if found is None else found.astype(np.float64))
     weights: list[NDArray[np.float64]] = []
     counts: list[NDArray[np.int64] | None] = []
@@ -135,7 +136,7 @@ def describe_part(
         own = part.labels == label
         if len(part.weights):
             each = part.weights[own]
-            counted[side] = np.count_nonzero(each), each[each > 0].sum()
+            counted[side] = np.count_nonzero(each), (each if each.all() else each[each > 0]).sum()
             distinct, n = _distinct_weights(part.numbers[own] if len(part.numbers) else each)
             few = len(distinct) <= _MOST_WEIGHTS
             weights.append(distinct if few else _ends(distinct))
@@ -282,7 +283,11 @@ def multiples_of(
     ndarray of int64
     """
     steps = weights / step
-    return (np.rint(steps) if is_common else np.floor(steps * (1.0 - 1e-15))).astype(np.int64)
+    if is_common:
+        np.rint(steps, out=steps)
+    else:
+        np.floor(steps * (1.0 - 1e-15), out=steps)
+    return steps.astype(np.int64)
 
 
 class BitPlan(NamedTuple):

@@ -23,7 +23,6 @@ from riskslim.rows.base import StoppedError
 from riskslim.rows.planes import BitPlan, Description, Segment, described, multiples_of, pack
 
 if TYPE_CHECKING:
-    from riskslim.data.packed import PackedItems
     from riskslim.loss.logistic import LogisticLoss
 
 __all__ = ["TableItems", "plane_counts", "saturated_losses"]
@@ -153,15 +152,14 @@ class TableItems:
             known = described(rows, loss.n_threads, should_stop)
             found, unit, is_exact = _segments(rows.used_by(loss.n_threads, should_stop), known)
             segments, n_rows = zip(*found, strict=True)
-            values = [_listed(known.values[j]) for j in features.tolist()]
+            values = [listed for j in features if (listed := known.values[j]) is not None]
             ones = [_ones(listed) for listed in values]
             n_planes = [len(each) for each in ones]
             plan = BitPlan(
                 tuple(np.repeat(features, n_planes).tolist()), tuple(itertools.chain(*ones)),
                 segments, n_rows, line=1, abreast=8,
             )  # fmt: skip
-            shared = None if loss.bits is None else loss.bits.shared
-            words = None if shared is None else _copied(shared, plan)
+            words = _copied(loss, plan)
             if words is None:
                 words = pack(rows, plan, loss.n_threads, should_stop)
         except StoppedError:
@@ -205,11 +203,6 @@ class TableItems:
         )
 
 
-def _listed(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    assert values is not None
-    return values
-
-
 def _ones(values: NDArray[np.float64]) -> list[tuple[float, ...]]:
     """Values whose number has a bit, for each bit; a column of one value has a plane, too."""
     if len(values) == 1:
@@ -218,21 +211,23 @@ def _ones(values: NDArray[np.float64]) -> list[tuple[float, ...]]:
     return [tuple(values[np.arange(len(values)) >> bit & 1 == 1].tolist()) for bit in bits]
 
 
-def _copied(shared: PackedItems, plan: BitPlan) -> NDArray[np.uint64] | None:
+def _copied(loss: LogisticLoss, plan: BitPlan) -> NDArray[np.uint64] | None:
     """Words of columns that are packed already; None unless all of them are 0 and 1.
 
     Rows have no weights: each counts once. Segments are the classes, in the same order; there they
     end with words that are empty.
     """
+    shared = loss.packed if loss.bits is None else loss.bits.shared
+    if shared is None or loss.store.weighting != "none":
+        return None
     begin = plan.first_word
     words = np.zeros(plan.shape(int(begin[-1])), np.uint64)
     for p, j in enumerate(plan.features):
         plane = shared.plane_of(j)
         if plane is None:
             return None
-        for s, first in enumerate(shared.first_word[:-1].tolist()):
-            n = int(begin[s + 1] - begin[s])
-            words[p // 8, begin[s] : begin[s + 1], p % 8] = plane[first : first + n]
+        for at, end, first in zip(begin, begin[1:], shared.first_word, strict=False):
+            words[p // 8, at:end, p % 8] = plane[first : first + end - at]
     return words
 
 
