@@ -8,10 +8,10 @@ import pytest
 from benchmarks.instances import TWO_THREADS, Case
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
 from riskslim.data import chains as chains_module
-from riskslim.data.chains import find_chains
-from riskslim.data.packed import pack
+from riskslim.data.chains import ChainCounter
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
+from riskslim.rows.planes import pack_items
 
 DEFAULT_CASES = [Case("binary", 10**5, 30), Case("binary", 10**6, 30)]
 FULL_CASES = [Case("binary", n, 30) for n in (10**5, 10**6, 10**7)]
@@ -101,8 +101,8 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
         X[:, j] = values[j // CUT_OFFS] >= cuts[j % CUT_OFFS]
     y = (rng.random(case.n) < 0.3).astype(np.intp)
     rows = TrainingData(X, np.where(y, 1, -1)).rows
-    packed = pack(rows, np.ones(X.shape[1], np.bool_))
-    chains = find_chains(packed)
+    packed = pack_items(rows, np.ones(X.shape[1], np.bool_))
+    counter = ChainCounter(packed)
     # Groups of rows, in the order of the rows and in that of the packed ones.
     group = rng.integers(0, GROUPS, case.n)
     place = np.full(64 * len(packed.valid), -1)
@@ -120,7 +120,7 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
         if role == "reference":
             return plain_counts(ranks, group, y) / case.n
         n_threads = 2 if role == TWO_THREADS else 1
-        chains.count(packed, masks, out, np.zeros(1, np.int64), n_threads)
+        counter.count(masks, out, np.zeros(1, np.int64), n_threads)
         return out
 
     found = measure(

@@ -1,14 +1,19 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def count_rows(planes: NDArray[np.uint64], n_rows: NDArray[np.int64]) -> None: ...
 def find_chains(
     planes: NDArray[np.uint64],
     order: NDArray[np.int64],
+    kind: NDArray[np.int64],
+    n_rows: NDArray[np.int64],
     reach: int,
     longest: int,
+    most: int,
+    n_chains: int,
     chain: NDArray[np.int64],
+    last: NDArray[np.int64],
     length: NDArray[np.int64],
-    is_last: NDArray[np.uint8],
 ) -> int: ...
 def fill_ranks(
     planes: NDArray[np.uint64], members: NDArray[np.int64], rank: NDArray[np.uint16]

@@ -14,6 +14,10 @@ from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport n_workers
 
 
+cdef extern from "bits.h" nogil:
+    int64_t rs_count_and(const uint64_t *a, const uint64_t *b, Py_ssize_t n) noexcept
+
+
 cdef inline bint is_within(const uint64_t *a, const uint64_t *b, Py_ssize_t n) noexcept nogil:
     """Say if b has all rows of a."""
     cdef Py_ssize_t i
@@ -25,52 +29,90 @@ cdef inline bint is_within(const uint64_t *a, const uint64_t *b, Py_ssize_t n) n
 
 cdef Py_ssize_t nearest_holder(
     const uint64_t *planes, Py_ssize_t n_words, Py_ssize_t n_planes, Py_ssize_t p,
-    Py_ssize_t reach, int64_t longest, const int64_t *chain, const int64_t *length,
-    const uint8_t *is_last,
+    Py_ssize_t reach, int64_t longest, const int64_t *chain, const int64_t *last,
+    const int64_t *length,
 ) noexcept nogil:
-    """The nearest last plane of a chain that holds plane p, -1 if there is none within reach."""
-    cdef Py_ssize_t distance, side, q
+    """The chain whose last plane holds plane p and is the nearest within reach; -1: none."""
+    cdef Py_ssize_t distance, side, q, c
     for distance in range(1, reach + 1):
         for side in range(2):
             q = p - distance if side == 0 else p + distance
-            if q < 0 or q >= n_planes or not is_last[q] or length[chain[q]] >= longest:
+            if q < 0 or q >= n_planes or chain[q] < 0:
+                continue
+            c = chain[q]
+            if last[c] != q or length[c] >= longest:
                 continue
             if is_within(planes + p * n_words, planes + q * n_words, n_words):
-                return q
+                return c
     return -1
 
 
-def find_chains(
-    const uint64_t[:, ::1] planes, const int64_t[::1] order, Py_ssize_t reach, int64_t longest,
-    int64_t[::1] chain, int64_t[::1] length, uint8_t[::1] is_last,
-):
-    """Divide planes into chains; returns how many there are.
+cdef Py_ssize_t tightest_holder(
+    const uint64_t *planes, Py_ssize_t n_words, Py_ssize_t p, Py_ssize_t n_chains,
+    int64_t longest, const int64_t *kind, const int64_t *n_rows, const int64_t *last,
+    const int64_t *length,
+) noexcept nogil:
+    """The chain of p's kind whose last plane holds p with the fewest other rows; -1: none."""
+    cdef Py_ssize_t c, q, found = -1
+    for c in range(n_chains):
+        q = last[c]
+        if kind[q] != kind[p] or length[c] >= longest:
+            continue
+        if found >= 0 and n_rows[q] >= n_rows[last[found]]:
+            continue
+        if is_within(planes + p * n_words, planes + q * n_words, n_words):
+            found = c
+    return found
 
-    ``order`` has the planes that take part, those of more rows first. Each becomes the last one of
-    the chain whose last plane holds it, is at most ``reach`` places away, and is the nearest of
-    such; of two at the same distance the one before it. Where there is none it begins a chain.
-    chain[p] is the number of the chain, in the order in which they begin; of planes that take no
-    part it stays as it is. length[c] is how many planes chain c has, at most ``longest``. Both
-    have room for all planes; ``is_last`` is scratch of the same size.
-    """
-    cdef Py_ssize_t i, p, q, n_chains = 0
+
+def count_rows(const uint64_t[:, ::1] planes, int64_t[::1] n_rows):
+    """Fill n_rows[p] with the number of rows of plane p."""
+    cdef Py_ssize_t p
     with nogil:
-        is_last[:] = 0
+        for p in range(planes.shape[0]):
+            n_rows[p] = rs_count_and(&planes[p, 0], &planes[p, 0], planes.shape[1])
+
+
+def find_chains(
+    const uint64_t[:, ::1] planes, const int64_t[::1] order, const int64_t[::1] kind,
+    const int64_t[::1] n_rows, Py_ssize_t reach, int64_t longest, Py_ssize_t most,
+    Py_ssize_t n_chains, int64_t[::1] chain, int64_t[::1] last, int64_t[::1] length,
+):
+    """Put planes into chains; returns how many there are then, -1 if more than ``most``.
+
+    ``order`` has the planes, those of more rows (``n_rows``) first; another call may go on with the
+    next ones, from the ``n_chains`` that there are. Each becomes the last one of a chain of fewer
+    than ``longest`` planes whose last plane holds it: of the nearest such plane within ``reach``,
+    of two at the same distance the one before it. With a reach of 0 it is the chain whose last
+    plane is of the same ``kind`` and has the fewest rows. Where there is none it begins a chain.
+
+    chain[p] is the number of the chain of plane p, in the order in which they begin, and -1 until
+    it has one; last[c] and length[c] are the last plane of chain c and how many planes it has. All
+    three have room for all planes.
+    """
+    cdef Py_ssize_t i, p, c
+    with nogil:
         for i in range(order.shape[0]):
             p = order[i]
-            q = nearest_holder(
-                &planes[0, 0], planes.shape[1], planes.shape[0], p, reach, longest, &chain[0],
-                &length[0], &is_last[0],
-            )  # fmt: skip
-            if q >= 0:
-                is_last[q] = 0
-                chain[p] = chain[q]
-                length[chain[p]] += 1
+            if reach:
+                c = nearest_holder(
+                    &planes[0, 0], planes.shape[1], planes.shape[0], p, reach, longest, &chain[0],
+                    &last[0], &length[0],
+                )  # fmt: skip
             else:
-                chain[p] = n_chains
-                length[n_chains] = 1
+                c = tightest_holder(
+                    &planes[0, 0], planes.shape[1], p, n_chains, longest, &kind[0], &n_rows[0],
+                    &last[0], &length[0],
+                )  # fmt: skip
+            if c < 0:
+                c = n_chains
+                if c == most:
+                    n_chains = -1
+                    break
                 n_chains += 1
-            is_last[p] = 1
+                length[c] = 0
+            chain[p], last[c] = c, p
+            length[c] += 1
     return n_chains
 
 

@@ -2,12 +2,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 def most_planes() -> int: ...
-def pack_planes(
-    columns: NDArray[np.int8],
-    column: NDArray[np.int64],
-    value: NDArray[np.int8],
+def pack_plane(
+    column: NDArray[np.int8],
+    value: int,
     order: NDArray[np.int64],
-    planes: NDArray[np.uint64],
+    plane: NDArray[np.uint64],
 ) -> None: ...
 def count_cells(
     planes: NDArray[np.uint64],

@@ -39,20 +39,18 @@ def most_planes():
     return RS_MOST_PLANES
 
 
-def pack_planes(
-    const int8_t[::1, :] columns, const int64_t[::1] column, const int8_t[::1] value,
-    const int64_t[::1] order, uint64_t[:, ::1] planes,
+def pack_plane(
+    const int8_t[::1] column, int8_t value, const int64_t[::1] order, uint64_t[:] plane
 ):
-    """Fill planes[p] with the bits columns[order, column[p]] == value[p].
+    """Fill a plane with the bits column[order] == value.
 
     ``order`` has 64 entries per word; a negative one is no row, and neither are those after it in
     the word.
     """
-    cdef Py_ssize_t p, w
+    cdef Py_ssize_t w
     with nogil:
-        for p in range(planes.shape[0]):
-            for w in range(planes.shape[1]):
-                planes[p, w] = rs_pack_word(&columns[0, column[p]], &order[64 * w], value[p])
+        for w in range(plane.shape[0]):
+            plane[w] = rs_pack_word(&column[0], &order[64 * w], value)
 
 
 cdef enum:

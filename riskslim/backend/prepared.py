@@ -17,10 +17,11 @@ from riskslim.backend.border import (
     checked_whole,
 )
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.packed import MAX_WEIGHTS, PackedItems, pack
+from riskslim.data.packed import MAX_WEIGHTS, PackedItems
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem
+from riskslim.rows.planes import pack_items
 
 __all__ = ["Box", "Prepared", "handle", "prepare"]
 
@@ -163,7 +164,7 @@ class Prepared:
                         f"counts of weighted rows need at most {MAX_WEIGHTS} different weights in "
                         f"each class, but rows of label {label:+d} have {n}"
                     )
-        packed = pack(rows, np.ones(self.n_features, np.bool_), n_threads=self.n_threads)
+        packed = pack_items(rows, np.ones(self.n_features, np.bool_), self.n_threads)
         if packed is None:
             raise ValueError("no column of X has few values (at most 8 integers within -128..127)")
         return packed

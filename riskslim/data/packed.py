@@ -14,7 +14,7 @@ import dataclasses
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from riskslim._kernels import are_complete
 from riskslim._kernels import supports as kernels
 from riskslim.data.store import KernelRows, RowStore
-from riskslim.data.threads import in_threads
 
 __all__ = [
     "BYTE_VALUES",
@@ -35,7 +34,9 @@ __all__ = [
     "ReadColumns",
     "WeightClasses",
     "count_cells",
-    "pack",
+    "distinct_values",
+    "first_words",
+    "ordered",
     "read_columns",
     "scratch_words",
 ]
@@ -50,6 +51,9 @@ BYTE_VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 # Weights of a label that are told apart. More are put together, with their mean: what they are
 # for, a search, looks at all rows again before it believes anything.
 MAX_WEIGHTS = 48
+
+# Bytes whose values are counted at a time: NumPy makes eight bytes of each.
+_COUNTED_ROWS = 65536
 
 # Reads of a column until it is packed.
 READS = 16
@@ -349,8 +353,7 @@ class ReadColumns:
         self._refused = np.zeros(d, np.bool_)
         n_rows = np.array([np.count_nonzero(rows.labels == label) for label in (-1, 1)])
         self._n_rows = n_rows.astype(np.int64)
-        words = -(-self._n_rows // (64 * LINE)) * LINE
-        self._first_word = np.concatenate(([0], np.cumsum(words)))
+        self._first_word = first_words(self._n_rows)
         # Room that the system hands out as it is written.
         self._planes = np.empty((d, int(self._first_word[-1])), np.uint64)
         self._shared: Callable[[], PackedItems | None] = _nothing
@@ -429,10 +432,8 @@ class ReadColumns:
                 self._refused[slot] = True
                 return False
             if order is None:
-                order = _segments(self.rows)[0]
-            plane = self._planes[slot : slot + 1]
-            one = np.ones(1, np.int8)
-            kernels.pack_planes(self.rows.integer_columns, np.array([slot]), one, order, plane)
+                order = ordered([np.flatnonzero(self.rows.labels == y) for y in (-1, 1)])
+            kernels.pack_plane(column, 1, order, self._planes[slot])
             self._packed[slot] = True
         return bool(self._packed[slots].all())
 
@@ -505,130 +506,85 @@ def count_cells(
     return rows
 
 
-def pack(
-    rows: KernelRows,
-    usable: NDArray[np.bool_],
-    should_stop: Callable[[], bool] = lambda: False,
-    n_threads: int = 1,
-) -> PackedItems | None:
-    """Pack the columns of few values.
+def distinct_values(column: NDArray[np.generic]) -> NDArray[np.generic] | None:
+    """Find the values of a column, unless they are many.
 
     Parameters
     ----------
-    rows : KernelRows
-    usable : ndarray of bool, shape (d,)
-        Features that matter.
-    should_stop : callable, optional
-        Asked between columns; True ends the work.
-    n_threads : int, default 1
+    column : array of shape (n,)
 
     Returns
     -------
-    PackedItems or None
-        None if no column that matters has at most :data:`MAX_VALUES` values, or if the work was to
-        end.
+    array or None
+        In increasing order; None if there are more than :data:`MAX_VALUES`.
 
-    Notes
-    -----
-    A 0/1 column takes one bit per row, one of v values v - 1 bits: between an eighth and seven
-    eighths of the bytes that it is made of. It takes about 1.5 ns per row and plane.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.data.packed import distinct_values
+    >>> distinct_values(np.array([2, 0, 2, -1]))
+    array([-1,  0,  2])
     """
-    features, slots, values, base = [], [], [], []
-    for slot, j in enumerate(rows.integer_index.tolist()):
-        if not usable[j]:
-            continue
-        if should_stop():
+    if column.dtype == np.int8:
+        return _distinct_bytes(column.view(np.int8))
+    found: list[np.generic] = []
+    rest = column
+    while rest.size:
+        if len(found) == MAX_VALUES:
             return None
-        found = _few_values(rows.integer_columns[:, slot])
-        if found is None:
-            continue
-        features.append(j)
-        base.append(0 if 0 in found else found[0])
-        values.append([value for value in found if value != base[-1]])
-        slots += [slot] * len(values[-1])
-    if not features:
-        return None
-    order, first_word, n_rows, side, weight = _segments(rows)
-    planes = np.empty((len(slots), len(order) // 64), np.uint64)
-    flat = np.array([value for each in values for value in each], np.int64)
-    where, bytes_ = np.array(slots, np.int64), flat.astype(np.int8)
-
-    def pack_one(p: int) -> None:
-        if not should_stop():
-            one = slice(p, p + 1)
-            kernels.pack_planes(rows.integer_columns, where[one], bytes_[one], order, planes[one])
-
-    in_threads(pack_one, len(slots), n_threads)
-    if should_stop():
-        return None
-    is_row = np.packbits(order >= 0, bitorder="little").view("<u8").astype(np.uint64)
-    return PackedItems(
-        features=np.array(features, np.int64),
-        first=np.cumsum([0, *(len(each) for each in values)]),
-        values=flat,
-        base=np.array(base, np.int64),
-        planes=planes,
-        valid=is_row,
-        first_word=first_word,
-        n_rows=n_rows,
-        side=side,
-        weight=weight,
-    )
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    return np.sort(np.array(found, column.dtype))
 
 
-def _few_values(column: NDArray[np.int8]) -> list[int] | None:
-    """Values of a column in increasing order, None if they are too many."""
-    low, high = int(column.min()), int(column.max())
-    if high - low <= 1:
-        return sorted({low, high})
-    met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
-    if len(met) > MAX_VALUES:
-        return None
-    return sorted(met.astype(np.uint8).view(np.int8).tolist())
+def _distinct_bytes(column: NDArray[np.int8]) -> NDArray[np.int8] | None:
+    low, high = column.min(), column.max()
+    if int(high) - int(low) <= 1:
+        return np.arange(low, int(high) + 1, dtype=np.int8)
+    is_met = np.zeros(256, np.bool_)
+    for start in range(0, len(column), _COUNTED_ROWS):
+        rows = column[start : start + _COUNTED_ROWS]
+        is_met |= np.bincount(rows.view(np.uint8), minlength=256) > 0
+        if np.count_nonzero(is_met) > MAX_VALUES:
+            return None
+    return np.sort(np.flatnonzero(is_met).astype(np.uint8).view(np.int8))
 
 
-def _segments(
-    rows: KernelRows,
-) -> tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
-]:
-    """Order the rows by label and weight: 64 per word, -1 where there is none."""
-    parts: list[NDArray[np.int64]] = []
-    sides: list[int] = []
-    weights: list[float] = []
-    for side, label in enumerate((-1, 1)):
-        here = np.flatnonzero(rows.labels == label)
-        for weight, part in _weighed(rows, here):
-            if len(part):
-                parts.append(part)
-                sides.append(side)
-                weights.append(weight)
-    n_rows = np.array([len(part) for part in parts], np.int64)
-    words = -(-n_rows // (64 * LINE)) * LINE
-    first_word = np.concatenate(([0], np.cumsum(words)))
+def ordered(rows: Sequence[NDArray[np.intp]], line: int = LINE) -> NDArray[np.int64]:
+    """Put the rows of segments one after the other, as kernels that pack them need it.
+
+    Parameters
+    ----------
+    rows : sequence of ndarray of intp
+        Of each segment.
+    line : int, default LINE
+        Every segment begins with a word whose number is a multiple of it.
+
+    Returns
+    -------
+    ndarray of int64
+        64 per word, -1 where there is none.
+    """
+    first_word = first_words([len(part) for part in rows], line)
     order = np.full(64 * int(first_word[-1]), -1, np.int64)
-    for part, begin in zip(parts, first_word.tolist(), strict=False):
+    for part, begin in zip(rows, first_word.tolist(), strict=False):
         order[64 * begin : 64 * begin + len(part)] = part
-    return (
-        order, first_word, n_rows, np.array(sides, np.int64),
-        np.array(weights) / rows.total_weight,
-    )  # fmt: skip
+    return order
 
 
-def _weighed(rows: KernelRows, here: NDArray[np.intp]) -> Iterator[tuple[float, NDArray[np.intp]]]:
-    """Divide rows of one label into parts whose rows weigh the same."""
-    if len(rows.numbers):
-        # A row that stands for 5 others, 1 + 4, is in the part of each of these: exact, with 16
-        # parts whatever the numbers are.
-        numbers = rows.numbers[here]
-        for bit in range(16):
-            yield float(1 << bit), here[(numbers >> bit) & 1 == 1]
-    elif not len(rows.weights):
-        yield 1.0, here
-    elif len(here):
-        distinct = np.unique(rows.weights[here])
-        weighed = WeightClasses.of(distinct)
-        classes = weighed.numbers(rows.weights[here])
-        for k in range(weighed.n_classes):
-            part = here[classes == k]
-            yield (float(rows.weights[part].mean()) if len(part) else 0.0), part
+def first_words(n_rows: Sequence[int] | NDArray[np.int64], line: int = LINE) -> NDArray[np.int64]:
+    """Say where the words of segments begin, and where the last ones end.
+
+    Parameters
+    ----------
+    n_rows : sequence of int
+        Rows of each segment.
+    line : int, default LINE
+        As in :func:`ordered`.
+
+    Returns
+    -------
+    ndarray of int64, shape (number of segments + 1,)
+    """
+    words = -(-np.asarray(n_rows, np.int64) // (64 * line)) * line
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(words)))

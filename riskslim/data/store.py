@@ -58,6 +58,8 @@ class RowStore(abc.ABC):
         What sums over the rows are divided by.
     integer_index, real_index : intp array
         Features that are stored as small integers, and as float64.
+    known : dict
+        Findings of passes that are needed again.
     """
 
     is_block: ClassVar[bool] = False
@@ -66,6 +68,7 @@ class RowStore(abc.ABC):
     total_weight: float
     integer_index: NDArray[np.intp]
     real_index: NDArray[np.intp]
+    known: dict[str, object]
 
     @property
     @abc.abstractmethod
@@ -271,6 +274,8 @@ class KernelRows(RowStore):
         What sums over the rows are divided by.
     n_samples : int
         Number of rows that they stand for.
+    known : dict
+        As in :class:`RowStore`; other rows that are made of these begin without it.
     """
 
     integer_columns: NDArray[np.int8]
@@ -282,6 +287,7 @@ class KernelRows(RowStore):
     numbers: NDArray[np.uint16]
     total_weight: float
     n_samples: int
+    known: dict[str, object] = dataclasses.field(default_factory=dict, init=False, repr=False)
 
     is_block: ClassVar[bool] = True
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.chains import Chains, find_chains
+from riskslim.data.chains import ChainCounter, Chains, count_rows
 from riskslim.data.packed import PackedItems
 
 __all__ = ["CutOffs"]
@@ -43,6 +43,7 @@ class CutOffs:
 
     Attributes
     ----------
+    counter : ChainCounter
     chains : Chains
     chain_of : ndarray of int64, shape (number of items,)
         Chain of each item, -1 for those that are in none.
@@ -51,16 +52,17 @@ class CutOffs:
     """
 
     def __init__(self, packed: PackedItems) -> None:
-        self.chains: Chains = find_chains(packed)
+        self.counter = ChainCounter(packed)
+        self.chains: Chains = self.counter.chains
         n_items = len(packed)
         item_of = np.repeat(np.arange(n_items), np.diff(packed.first))
         self._items = [item_of[self.chains.planes_of(c)] for c in range(len(self.chains))]
         self.chain_of = np.full(n_items, -1, np.int64)
         self._log_odds = np.zeros(n_items)
-        total = int(packed.n_rows.sum())
+        n_rows, total = count_rows(packed.planes), int(packed.n_rows.sum())
         for c, items in enumerate(self._items):
             self.chain_of[items] = c
-            have = self.chains.n_rows[self.chains.planes_of(c)]
+            have = n_rows[self.chains.planes_of(c)]
             self._log_odds[items] = np.log((have + 0.5) / (total - have + 0.5))
         self._kin_of_width: dict[float, NDArray[np.int64]] = {}
         self.tell_apart(NEAR)

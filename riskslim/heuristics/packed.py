@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from riskslim.data.packed import PackedItems, pack
+from riskslim.data.packed import PackedItems
 from riskslim.rows.base import StoppedError
 from riskslim.rows.planes import pack_items
 
@@ -17,30 +17,28 @@ __all__ = ["packed_items"]
 
 
 def packed_items(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> PackedItems | None:
-    """Pack the columns of few values that a problem has, of rows in memory or in parts.
+    """Pack the columns of few values that a problem has.
 
     Parameters
     ----------
     problem : RiskScoreProblem
     should_stop : callable
-        Asked between columns, or parts; True ends the work.
+        Asked between columns, or blocks; True ends the work.
 
     Returns
     -------
     PackedItems or None
         None if there is no such column, or if the work was to end.
     """
-    loss = problem.loss
-    if not loss.store.is_block:
-        if loss.packed is None:
-            with contextlib.suppress(StoppedError):
-                loss.packed = pack_items(loss.blocks(should_stop), problem.usable)
-        return loss.packed
-    in_memory = loss.rows
-    if loss.data.rows.is_block and in_memory.has_weights:
+    loss, rows, packed = problem.loss, problem.loss.store, problem.loss.packed
+    if rows.has_weights and loss.data.rows.is_block:
         # Sums of weights of equal rows are many; the weights themselves may be few.
-        in_memory = loss.data.block
-    packed = pack(in_memory, problem.usable, should_stop, loss.n_threads)
-    if packed is not None and loss.bits is not None and in_memory is loss.rows:
+        rows = loss.data.rows
+    if packed is None:
+        with contextlib.suppress(StoppedError):
+            packed = pack_items(rows, problem.usable, loss.n_threads, should_stop)
+    if not rows.is_block:
+        loss.packed = packed
+    elif packed is not None and loss.bits is not None:
         loss.bits.share(packed)
     return packed

@@ -550,8 +550,8 @@ class SupportSearch:
             self._joint = np.empty(n_planes * 2 * n_groups)
             self._work = np.empty((int(self._n_planes.max()) + 1) * 2 * n_groups)
         joint = self._joint[: n_planes * 2 * n_groups].reshape(n_planes, 2, n_groups)
-        counted = self._cutoffs.chains.count(
-            packed, masks, joint, self.stop, self.problem.loss.n_threads, chain
+        counted = self._cutoffs.counter.count(
+            masks, joint, self.stop, self.problem.loss.n_threads, chain
         )
         loss = np.full(len(packed), 10.0 * _FAR)
         step, shift = np.zeros((2, len(packed)), np.int64)

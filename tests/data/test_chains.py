@@ -8,8 +8,8 @@ import pytest
 from riskslim import TrainingData
 from riskslim._kernels import chains as kernels
 from riskslim.data import chains as module
-from riskslim.data.chains import FEWEST, REACH, find_chains
-from riskslim.data.packed import pack
+from riskslim.data.chains import FEWEST, REACH, ChainCounter, count_rows, find_chains
+from riskslim.rows.planes import pack_items
 
 
 def cut_offs(values, n, *, below=False):
@@ -48,7 +48,7 @@ def packed_items(columns, rng, weights):
         "many": rng.uniform(0.1, 3.0, len(X)),
     }[weights]
     data = TrainingData(X, y, w)
-    return pack(data.rows, np.ones(data.n_features, np.bool_))
+    return pack_items(data.rows, np.ones(data.n_features, np.bool_))
 
 
 def bits(planes):
@@ -65,16 +65,17 @@ KINDS = {
 def test_chains_are_those_of_the_rows(kind):
     rng = np.random.default_rng(3)
     packed = packed_items(table(rng, kind), rng, "none")
-    chains = find_chains(packed)
+    counter = ChainCounter(packed)
+    chains = counter.chains
     has = bits(packed.planes)
-    assert (chains.n_rows == has.sum(axis=1)).all()
+    assert (count_rows(packed.planes) == has.sum(axis=1)).all()
     for c in range(len(chains)):
         planes = has[chains.planes_of(c)]
         assert len(planes) >= FEWEST
         assert (planes[1:] <= planes[:-1]).all()
-        assert (chains.ranks[c] == planes.sum(axis=0)).all()
+        assert (counter.ranks[c] == planes.sum(axis=0)).all()
     # Every plane is in one chain, or among the others.
-    assert sorted([*chains.members, *chains.others]) == list(range(len(has)))
+    assert sorted([*chains.members, *counter.others]) == list(range(len(has)))
     # A rare item that happens to be in another chain may end it early: not many do.
     lengths = sorted(np.diff(chains.first).tolist())
     assert len(lengths) == len(KINDS[kind])
@@ -86,7 +87,8 @@ def test_chains_are_those_of_the_rows(kind):
 def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
     rng = np.random.default_rng(5)
     packed = packed_items(table(rng, kind), rng, weights)
-    chains = find_chains(packed)
+    counter = ChainCounter(packed)
+    chains = counter.chains
     valid = bits(packed.valid[None])[0]
     side = np.repeat(packed.side, np.diff(packed.first_word) * 64)
     weight = np.repeat(packed.weight, np.diff(packed.first_word) * 64)
@@ -100,7 +102,7 @@ def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
         for worthwhile, n_threads in ((0, 1), (0, 2), (10**9, 1)):
             monkeypatch.setattr(module, "WORTHWHILE", worthwhile)
             out = np.full((len(has), 2, n_groups), np.nan)
-            chains.count(packed, masks, out, np.zeros(1, np.int64), n_threads)
+            counter.count(masks, out, np.zeros(1, np.int64), n_threads)
             found.append(out)
         assert (found[0] == found[1]).all()
         assert (found[0] == found[2]).all()
@@ -112,7 +114,7 @@ def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
         for c in range(len(chains)):
             monkeypatch.setattr(module, "WORTHWHILE", 0)
             out = np.full((len(has), 2, n_groups), np.nan)
-            chains.count(packed, masks, out, np.zeros(1, np.int64), 1, only=c)
+            counter.count(masks, out, np.zeros(1, np.int64), 1, only=c)
             planes = chains.planes_of(c)
             assert (out[planes] == found[0][planes]).all()
             assert np.isnan(np.delete(out, planes, axis=0)).all()
@@ -121,10 +123,10 @@ def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
 def test_stop_leaves_counts_undone(monkeypatch):
     rng = np.random.default_rng(7)
     packed = packed_items(table(rng, "directions"), rng, "none")
-    chains = find_chains(packed)
+    counter = ChainCounter(packed)
     monkeypatch.setattr(module, "WORTHWHILE", 0)
     out = np.full((len(packed.values), 2, 1), np.nan)
-    chains.count(packed, packed.valid[None], out, np.ones(1, np.int64), 1)
+    counter.count(packed.valid[None], out, np.ones(1, np.int64), 1)
     assert np.isnan(out).all()
 
 
@@ -134,12 +136,32 @@ def test_chains_are_no_longer_than_they_may_be():
     order = np.argsort(-bits(packed.planes).sum(axis=1), kind="stable")
     n = len(order)
     for longest in (5, 1000):
-        chain, length = np.full(n, -1), np.zeros(n, np.int64)
+        chain, last, length = np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64)
         n_chains = kernels.find_chains(
-            packed.planes, order, REACH, longest, chain, length, np.empty(n, np.uint8)
-        )
+            packed.planes, order, np.zeros(n, np.int64), np.zeros(n, np.int64), REACH, longest, n,
+            0, chain, last, length,
+        )  # fmt: skip
         assert length.max() == min(longest, 20)
         assert (np.bincount(chain) == length[:n_chains]).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_reach_the_fewest_other_rows_count(kind):
+    rng = np.random.default_rng(13)
+    packed = packed_items(table(rng, kind), rng, "none")
+    has, kinds = bits(packed.planes), rng.integers(0, 2, len(packed.planes))
+    n_rows, expected = has.sum(axis=1), []
+    for p in np.argsort(-n_rows, kind="stable").tolist():
+        holders = [c for c in expected if kinds[c[-1]] == kinds[p] and (has[p] <= has[c[-1]]).all()]
+        if holders:
+            min(holders, key=lambda c: n_rows[c[-1]]).append(p)
+        else:
+            expected.append([p])
+    every = np.arange(len(has))
+    found = find_chains(packed.planes, every, kind=kinds, most=len(expected))
+    assert [found.planes_of(c).tolist() for c in range(len(found))] == expected
+    assert find_chains(packed.planes, every, kind=kinds, most=len(expected) - 1) is None
+    assert find_chains(packed.planes, every, kind=kinds, should_stop=lambda: True) is None
 
 
 def test_items_of_several_values_are_in_no_chain():
@@ -147,6 +169,7 @@ def test_items_of_several_values_are_in_no_chain():
     columns = [c.astype(float) for c in cut_offs(rng.normal(size=500), 20)]
     columns.insert(10, rng.integers(0, 4, 500).astype(float))
     packed = packed_items(columns, rng, "none")
-    chains = find_chains(packed)
+    counter = ChainCounter(packed)
+    chains = counter.chains
     assert np.diff(chains.first).tolist() == [20]
-    assert chains.others.tolist() == [10, 11, 12]
+    assert counter.others.tolist() == [10, 11, 12]

@@ -11,6 +11,7 @@ from riskslim import (
     TrainingData,
     at_most,
 )
+from riskslim.data.chains import count_rows
 from riskslim.heuristics import cutoffs as module
 from riskslim.heuristics.supports import WIDE, SupportSearch, search_supports
 
@@ -112,7 +113,7 @@ def test_near_copies_count_as_one():
     objectives = [support.objective for support in grown]
     assert objectives == sorted(objectives)
     # Kin are neighbours.
-    share = search._cutoffs.chains.n_rows / 1500
+    share = count_rows(search.packed.planes) / 1500
     for number in set(cut_offs.kin.tolist()):
         mine = np.flatnonzero(cut_offs.kin == number)
         assert np.ptp(share[mine]) <= 0.07

@@ -24,7 +24,7 @@ from riskslim import (
 )
 from riskslim._kernels import supports as kernels
 from riskslim.data import packed as packed_module
-from riskslim.data.packed import READS, pack, scratch_words
+from riskslim.data.packed import READS, scratch_words
 from riskslim.engines.branch_and_bound import driver
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.packed import TableItems
@@ -32,6 +32,7 @@ from riskslim.engines.branch_and_bound.search import Search
 from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
+from riskslim.rows.planes import pack_items
 
 
 def make_data(rng, n=700, d=9, kind="binary", weights=None):
@@ -74,7 +75,7 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kind, weights):
     X, w = columns_of(data), data.sample_weight
     w = np.ones(len(X)) if w is None else w
     w = w / w.sum()
-    packed = pack(data.rows, np.ones(data.n_features, bool))
+    packed = pack_items(data.rows, np.ones(data.n_features, bool))
     for items in [(), (0,), (1, 4), (0, 2, 3, 5, 8)]:
         cells = packed.cells(items)
         expected = {}
@@ -121,7 +122,7 @@ def test_threads_share_the_cells_that_are_remembered(monkeypatch):
     """With room for one support, what a thread was just told of is gone when it asks again."""
     monkeypatch.setattr(packed_module, "_REMEMBERED", 1)
     data = make_data(np.random.default_rng(2), n=100)
-    packed = pack(data.rows, np.ones(data.n_features, bool))
+    packed = pack_items(data.rows, np.ones(data.n_features, bool))
     expected = {(i,): packed.cells((i,)) for i in range(len(packed))}
 
     def ask(seed):

@@ -32,7 +32,7 @@ from riskslim.heuristics.supports import search_supports
 # Arrays that kernels work in, which hold nothing before and after.
 WORK = {
     "additive": {"linearise": ["work"], "fit": ["work"]},
-    "chains": {"find_chains": ["is_last"], "sweep_chains": ["scratch"]},
+    "chains": {"sweep_chains": ["scratch"]},
     "cutoffs": {"search": ["room64"]},
     "distinct": {"group_rows": ["plane"]},
     "heuristics": {

@@ -11,9 +11,9 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import tables as kernels
+from riskslim.data.packed import distinct_values
 from riskslim.engines.branch_and_bound.packed import (
     TableItems,
-    distinct_values,
     plane_counts,
     saturated_losses,
 )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from partitions import KINDS, in_parts, on_disk, partitions, random_data, rows_of
-from riskslim.data.packed import pack
 from riskslim.loss.reference import reference_sum
 from riskslim.rows.base import PartitionedRows, RowsSchema, StoppedError
 from riskslim.rows.functions import MergedPart
@@ -133,9 +132,9 @@ def test_the_same_rows_are_drawn(kind, weighted, merged):
 def test_planes_are_those_of_rows_in_one_piece(kind, weighted, merged, seed, tmp_path):
     rows = rows_of(random_data(seed, kind=kind, weighted=weighted, n=700), merged=merged)
     usable = np.random.default_rng(seed).random(6) < 0.9
-    expected = pack(rows, usable)
+    expected = pack_items(rows, usable)
     for number, other in enumerate(partitions(rows)):
-        found = pack_items(other, usable, tmp_path if number % 2 else None)
+        found = pack_items(other, usable, folder=tmp_path if number % 2 else None)
         if expected is None:
             assert found is None
             continue
@@ -152,7 +151,7 @@ def test_planes_of_many_weights():
     data = data.reweighted(np.random.default_rng(0).exponential(size=900) + 1e-9)
     rows = rows_of(data, merged=False)
     usable = np.ones(6, np.bool_)
-    expected = pack(rows, usable)
+    expected = pack_items(rows, usable)
     assert expected is not None
     for other in partitions(rows):
         found = pack_items(other, usable)

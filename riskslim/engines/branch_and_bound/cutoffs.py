@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import cutoffs as kernels
+from riskslim._kernels.chains import fill_ranks
+from riskslim.data.chains import Chains, find_chains
 from riskslim.engines.branch_and_bound.support_enumeration import count_limits
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportTables
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["MOST_ROOTS", "Chains", "CutoffCounts", "CutoffSearch", "Unit", "find_chains", "kinds"]
+__all__ = ["MOST_ROOTS", "CutoffCounts", "CutoffSearch", "SortedRows", "Unit", "chains_of", "kinds"]
 
 # More chains than this have too many combinations.
 MOST_CHAINS = 400
@@ -91,13 +93,11 @@ class CutoffCounts:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chains:
-    """Nested items.
+class SortedRows:
+    """Rows of packed items, sorted by each chain of nested ones.
 
     Attributes
     ----------
-    items : list of int64 arrays
-        Items of each chain; each has a part of the rows of the one before.
     labels : uint16 array of shape (n,)
     multiples : int32 array of shape (n,)
         Rows that each row stands for.
@@ -109,54 +109,48 @@ class Chains:
         Where the rows of a rank begin.
     """
 
-    items: list[NDArray[np.int64]]
     labels: NDArray[np.uint16]
     multiples: NDArray[np.int32]
     rank: NDArray[np.int16]
     order: NDArray[np.int32]
     start: NDArray[np.int32]
 
-    @property
-    def longest(self) -> int:
-        """Most items of a chain."""
-        return _longest(self.items)
-
     @staticmethod
-    def fit(packed: TableItems, items: list[NDArray[np.int64]]) -> bool:
+    def fit(packed: TableItems, chains: Chains) -> bool:
         """Say whether there are chains, and ranks and orders of the rows take little enough memory.
 
         Parameters
         ----------
         packed : TableItems
-        items : list of int64 arrays
+        chains : Chains
         """
         n = int(packed.bits.sum())
-        if not items or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
+        if not len(chains) or len(chains) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
             return False
-        return _longest(items) <= np.iinfo(np.int16).max
+        return int(chains.lengths.max()) <= np.iinfo(np.int16).max
 
     @classmethod
     def of(
         cls,
         packed: TableItems,
-        items: list[NDArray[np.int64]],
+        chains: Chains,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> Chains | None:
+    ) -> SortedRows | None:
         """Sort the rows of packed items by each chain.
 
         Parameters
         ----------
         packed : TableItems
-        items : list of int64 arrays
-            As :func:`find_chains` returns them; they fit.
+        chains : Chains
+            Of the items, as :func:`chains_of` returns them; they fit.
         should_stop : callable, optional
 
         Returns
         -------
-        Chains or None
+        SortedRows or None
             None if the work was to end.
         """
-        words, n = _words(packed), int(packed.bits.sum())
+        words, n = packed.single_planes, int(packed.bits.sum())
         rows, labels, multiples, word = [], [], [], 0
         for bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
             rows.append(np.arange(64 * word, 64 * word + int(bits)))
@@ -164,74 +158,43 @@ class Chains:
             multiples.append(np.full(int(bits), 1 << int(shift), np.int32))
             word += -(-int(bits) // 64)
         kept = np.concatenate(rows)
-        longest = _longest(items)
-        rank = np.zeros((len(items), n), np.int16)
-        order = np.empty((len(items), n), np.int32)
-        start = np.empty((len(items), longest + 2), np.int32)
-        for c, chain in enumerate(items):
+        longest = int(chains.lengths.max())
+        rank = np.empty((len(chains), n), np.int16)
+        order = np.empty((len(chains), n), np.int32)
+        start = np.empty((len(chains), longest + 2), np.int32)
+        of_bits = np.empty(64 * packed.n_words, np.uint16)
+        for c in range(len(chains)):
             if should_stop():
                 return None
-            for j in chain:
-                own = np.ascontiguousarray(words[j]).view(np.uint8)
-                rank[c] += np.unpackbits(own, bitorder="little")[kept]
+            fill_ranks(words, chains.planes_of(c), of_bits)
+            rank[c] = of_bits[kept]
             order[c] = np.argsort(rank[c], kind="stable")
             start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
-        return cls(items, np.concatenate(labels), np.concatenate(multiples), rank, order, start)
+        return cls(np.concatenate(labels), np.concatenate(multiples), rank, order, start)
 
 
-def _longest(items: list[NDArray[np.int64]]) -> int:
-    return max(len(chain) for chain in items)
-
-
-def _words(packed: TableItems) -> NDArray[np.uint64]:
-    """Words of the items, one after the other, shape (m, number of words)."""
-    m = len(packed.features)
-    words = packed.words.transpose(0, 2, 1).reshape(-1, packed.n_words)[:m]
-    return np.ascontiguousarray(words)
-
-
-def find_chains(
-    packed: TableItems,
-    kind: NDArray[np.int64],
-    should_stop: Callable[[], bool] = lambda: False,
-) -> list[NDArray[np.int64]] | None:
+def chains_of(
+    packed: TableItems, kind: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
+) -> Chains | None:
     """Put every item at the end of the chain whose last item has the fewest rows beyond its own.
 
     Parameters
     ----------
     packed : TableItems
+        Items of one plane.
     kind : int64 array of shape (m,)
         Only items of one kind form a chain.
     should_stop : callable, optional
 
     Returns
     -------
-    list of int64 arrays or None
-        Items of each chain; each has a part of the rows of the one before. None if chains are too
-        many, or the work was to end.
+    Chains or None
+        None if there are more than :data:`MOST_CHAINS`, or the work was to end.
     """
-    words = _words(packed)
-    count = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-    chains: list[list[int]] = []
-    last = np.empty((0, words.shape[1]), np.uint64)
-    of_kind = np.empty(0, np.int64)
-    for j in np.argsort(-count, kind="stable").tolist():
-        if should_stop():
-            return None
-        own = np.flatnonzero(of_kind == kind[j])
-        fits = own[~(words[j] & ~last[own]).any(axis=1)] if own.size else own
-        if fits.size:
-            ends = np.array([count[chains[c][-1]] for c in fits])
-            c = int(fits[np.argmin(ends)])
-            chains[c].append(j)
-            last[c] = words[j]
-            continue
-        if len(chains) == MOST_CHAINS:
-            return None
-        chains.append([j])
-        last = np.vstack((last, words[j]))
-        of_kind = np.append(of_kind, kind[j])
-    return [np.array(chain, np.int64) for chain in chains]
+    items = np.arange(len(packed.features))
+    return find_chains(
+        packed.single_planes, items, kind=kind, most=MOST_CHAINS, should_stop=should_stop
+    )
 
 
 class Unit:
@@ -259,8 +222,8 @@ class CutoffSearch:
         The root.
     completion : Completion
         Its items.
-    chains : list of int64 arrays
-        These items as :func:`find_chains` returns them.
+    chains : Chains
+        Of these items, as :func:`chains_of` returns them.
     """
 
     def __init__(
@@ -268,24 +231,26 @@ class CutoffSearch:
         problem: RiskScoreProblem,
         node: Node,
         completion: Completion,
-        chains: list[NDArray[np.int64]],
+        chains: Chains,
     ) -> None:
         self.node = node
         self.box = node.box.astype(np.float64)
         self.completion = completion
         self._chains = chains
         # Rows by these, sorted once the search is begun: that takes long where they are many.
-        self._rows: Chains | None = None
+        self._rows: SortedRows | None = None
         self.lower_bound = node.bound
         self.counts = CutoffCounts()
         features = completion.packed.features
         self._ends = node.box[:, 1 + features].astype(np.int64)
         self._intercept = node.box[:, 0].astype(np.int64)
-        self._item = np.full((len(chains), _longest(chains)), -1, np.int64)
-        for c, chain in enumerate(chains):
-            self._item[c, : len(chain)] = chain
-        self._price = np.array([completion.price[chain].min() for chain in chains])
-        self._limits = _Limits.of(problem, completion, chains)
+        self._items = [chains.planes_of(c) for c in range(len(chains))]
+        self._longest = int(chains.lengths.max())
+        self._item = np.full((len(chains), self._longest), -1, np.int64)
+        for c, items in enumerate(self._items):
+            self._item[c, : len(items)] = items
+        self._price = np.array([completion.price[items].min() for items in self._items])
+        self._limits = _Limits.of(problem, completion, self._items)
         self._signed = list(self._signed_chains())
         self._roots: Iterator[tuple[int, ...]] | None = self._combinations()
         self._now: list[Unit] = []
@@ -298,7 +263,7 @@ class CutoffSearch:
 
     def _signed_chains(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """Chain, first and last item, sign, least and most points of every chain with a sign."""
-        for c, chain in enumerate(self._chains):
+        for c, chain in enumerate(self._items):
             for sign in (0, 1):
                 most = -self._ends[0, chain] if sign else self._ends[1, chain]
                 least = -self._ends[1, chain] if sign else self._ends[0, chain]
@@ -378,10 +343,10 @@ class CutoffSearch:
             > MOST_POINTS
         ):
             return None
-        found = find_chains(packed, kinds(problem, items), should_stop)
+        found = chains_of(packed, kinds(problem, items), should_stop)
         if found is None or count_roots(2 * len(found), completion) > most_roots:
             return None
-        return cls(problem, node, completion, found) if Chains.fit(packed, found) else None
+        return cls(problem, node, completion, found) if SortedRows.fit(packed, found) else None
 
     def sort_rows(self, should_stop: Callable[[], bool]) -> bool:
         """Prepare the rows, without which nothing can be divided; False: the work was to end.
@@ -391,7 +356,7 @@ class CutoffSearch:
         should_stop : callable
         """
         if self._rows is None:
-            self._rows = Chains.of(self.completion.packed, self._chains, should_stop)
+            self._rows = SortedRows.of(self.completion.packed, self._chains, should_stop)
         return self._rows is not None
 
     @property
@@ -530,17 +495,17 @@ class CutoffSearch:
             Nodes with bounds of at least the level; then those that are left below it. The
             supports that are left are ``supports`` of the unit.
         """
-        done, chains = self.completion, self._rows
-        assert chains is not None
+        done, rows = self.completion, self._rows
+        assert rows is not None
         whole = np.empty((UNIT_OPEN, kernels.NODE_INTS), np.int32)
         real = np.empty((UNIT_OPEN, kernels.NODE_REALS))
         found = np.empty((UNIT_FOUND, done.max_size), np.int64)
         n_done, n_open, n_found = kernels.search(
-            chains.labels, chains.multiples, done.packed.unit, chains.rank, chains.order,
-            chains.start, self._item, self._price, done.price, done.low, done.high, done.apart,
+            rows.labels, rows.multiples, done.packed.unit, rows.rank, rows.order,
+            rows.start, self._item, self._price, done.price, done.low, done.high, done.apart,
             done.t_low, done.t_high, cutoff, min(self._level, cutoff), UNIT_EVALUATED, stop,
             unit.whole, unit.real, whole, real, found, unit.counted,
-            np.empty(kernels.room(len(chains.labels), chains.longest), np.uint64),
+            np.empty(kernels.room(len(rows.labels), self._longest), np.uint64),
         )  # fmt: skip
         features = done.packed.features
         supports = [features[row[row >= 0]] for row in found[:n_found]]

@@ -11,25 +11,21 @@ with every weight, so that what is computed of smaller ones stays a lower bound.
 from __future__ import annotations
 
 import dataclasses
-import math
+import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.packed import MAX_VALUES
-from riskslim.data.panels import read_column
-from riskslim.data.store import KernelRows
-from riskslim.data.threads import in_threads
-from riskslim.rows.planes import BitPlan, Segment, described, fill_bits, multiples_of
+from riskslim.data.store import KernelRows, RowStore
+from riskslim.rows.base import StoppedError
+from riskslim.rows.planes import BitPlan, Description, Segment, described, multiples_of, pack
 
 if TYPE_CHECKING:
-    from riskslim.data.packed import PackedItems
     from riskslim.loss.logistic import LogisticLoss
-    from riskslim.rows.base import PartitionedRows
 
-__all__ = ["TableItems", "distinct_values", "plane_counts", "saturated_losses"]
+__all__ = ["TableItems", "plane_counts", "saturated_losses"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -45,8 +41,6 @@ RESOLUTION = 2**12
 UNIT_SLACK = 4e-16
 # Cells that words of a segment are likely to be divided among when its number of words matters.
 _TYPICAL_CELLS = 8
-# Rows of a column that are looked at first, for it may have too many values.
-_FIRST_ROWS = 1024
 # Columns of values: one plane, or up to three.
 _TWO, _EIGHT = 2, 8
 _WORD = 64
@@ -71,59 +65,16 @@ def plane_counts(
         1 for two values, up to 3 for eight; 0 for one value, or too many.
     """
     low, high = loss.data.feature_min, loss.data.feature_max
-    found = np.zeros(len(low), np.int64)
-    if not loss.store.is_block:
-        known = described(loss.blocks(should_stop)).values
-        for j, values in enumerate(known):
-            found[j] = 0 if values is None else (len(values) - 1).bit_length()
-        return found
-    rows = loss.rows
-    for k, j in enumerate(rows.integer_index):
-        if should_stop():
-            return found
-        found[j] = 1 if high[j] - low[j] == 1 else _n_planes(rows.integer_columns[:, k])
-    for k, j in enumerate(rows.real_index):
-        if should_stop():
-            return found
-        found[j] = _n_planes(read_column(rows.real_panels, k, 0, rows.n_rows))
+    # Where weights are zero, rows that count may have one of two values only.
+    found: NDArray[np.int64] = (loss.data.is_integer & (high - low == 1)).astype(np.int64)
+    try:
+        known = described(loss.store, loss.n_threads, should_stop).values
+    except StoppedError:
+        return np.zeros(len(low), np.int64)
+    for j, values in enumerate(known):
+        if values is not None:
+            found[j] = max(found[j], (len(values) - 1).bit_length())
     return found
-
-
-def _n_planes(column: NDArray[np.generic]) -> int:
-    values = distinct_values(column)
-    return 0 if values is None else (len(values) - 1).bit_length()
-
-
-def distinct_values(column: NDArray[np.generic]) -> NDArray[np.generic] | None:
-    """Find the values of a column.
-
-    Parameters
-    ----------
-    column : array of shape (n,)
-
-    Returns
-    -------
-    array or None
-        In increasing order; None if there are more than
-        :data:`~riskslim.data.packed.MAX_VALUES`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from riskslim.engines.branch_and_bound.packed import distinct_values
-    >>> distinct_values(np.array([2, 0, 2, -1]))
-    array([-1,  0,  2])
-    """
-    if len(np.unique(column[:_FIRST_ROWS])) > MAX_VALUES:
-        return None
-    found: list[np.generic] = []
-    rest = column
-    while rest.size:
-        if len(found) == MAX_VALUES:
-            return None
-        found.append(rest[0])
-        rest = rest[rest != rest[0]]
-    return np.sort(np.array(found, column.dtype))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -168,6 +119,12 @@ class TableItems:
         """Planes of each item."""
         return np.diff(self.plane)
 
+    @property
+    def single_planes(self) -> NDArray[np.uint64]:
+        """Planes one after the other, shape (m, number of words), if each item has one; a copy."""
+        planes = self.words.transpose(0, 2, 1).reshape(-1, self.n_words)
+        return np.ascontiguousarray(planes[: len(self.features)])
+
     @classmethod
     def of(
         cls,
@@ -190,55 +147,32 @@ class TableItems:
         TableItems or None
             None if the work was to end.
         """
-        if not loss.store.is_block:
-            return _of_parts(loss.blocks(should_stop), features)
-        rows = loss.rows
-        shared = None if loss.bits is None else loss.bits.shared
-        copied = None if shared is None else _of_bits(loss, shared, features)
-        if copied is not None:
-            return copied
-        weights = rows.each_weight
-        index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
-        is_exact = True
-        for label in (0, 1):
-            own = np.flatnonzero(((rows.labels > 0) == bool(label)) & (weights > 0))
-            if not own.size:
-                continue
-            multiples, step, share = _multiples(weights[own])
-            is_exact &= share <= EXACT
-            unit[label] = step / rows.total_weight * (1.0 - UNIT_SLACK)
-            for shift, chosen in _segments(own, multiples):
-                index.append(chosen)
-                bits.append(len(chosen))
-                labels.append(label)
-                shifts.append(shift)
-        values: list[NDArray[np.float64]] = [np.empty(0)] * len(features)
-        of_items: list[list[NDArray[np.uint64]]] = [[] for _ in features]
-
-        def pack(i: int) -> None:
-            if should_stop():
-                return
-            numbers, values[i] = _numbered(rows.values_of(int(features[i])))
-            for bit in range((len(values[i]) - 1).bit_length()):
-                is_one = numbers if numbers.dtype == bool else (numbers >> bit & 1) > 0
-                of_items[i].append(_packed(is_one, index))
-
-        in_threads(pack, len(features), loss.n_threads)
-        if should_stop():
+        rows = loss.store
+        try:
+            known = described(rows, loss.n_threads, should_stop)
+            found, unit, is_exact = _segments(rows.used_by(loss.n_threads, should_stop), known)
+            segments, n_rows = zip(*found, strict=True)
+            values = [listed for j in features if (listed := known.values[j]) is not None]
+            ones = [_ones(listed) for listed in values]
+            n_planes = [len(each) for each in ones]
+            plan = BitPlan(
+                tuple(np.repeat(features, n_planes).tolist()), tuple(itertools.chain(*ones)),
+                segments, n_rows, line=1, abreast=8,
+            )  # fmt: skip
+            words = _copied(loss, plan)
+            if words is None:
+                words = pack(rows, plan, loss.n_threads, should_stop)
+        except StoppedError:
             return None
-        planes = [words for item in of_items for words in item]
-        plane = np.cumsum([0, *map(len, of_items)])
-        n_words = sum(-(-n // _WORD) for n in bits)
-        words = np.zeros((-(-len(planes) // 8), n_words, 8), np.uint64)
-        for p, packed in enumerate(planes):
-            words[p // 8, :, p % 8] = packed
-        width = _TWO if len(planes) == len(features) else _EIGHT
+        width = _TWO if len(plan.ones) == len(features) else _EIGHT
         value = np.empty((len(features), width))
-        for i, known in enumerate(values):
-            value[i] = known[np.minimum(np.arange(width), len(known) - 1)]
+        for i, listed in enumerate(values):
+            value[i] = listed[np.minimum(np.arange(width), len(listed) - 1)]
         return cls(
-            features.astype(np.int64), words, plane.astype(np.int64), np.array(bits, np.int64),
-            np.array(labels, np.int64), np.array(shifts, np.int64), unit, value, is_exact,
+            features.astype(np.int64), words, np.cumsum([0, *n_planes]),
+            np.array(plan.n_rows, np.int64),
+            np.array([segment.label > 0 for segment in segments], np.int64),
+            np.array([segment.number for segment in segments], np.int64), unit, value, is_exact,
         )  # fmt: skip
 
     def taken(self, items: NDArray[np.intp]) -> TableItems:
@@ -269,166 +203,112 @@ class TableItems:
         )
 
 
-def _of_bits(
-    loss: LogisticLoss, shared: PackedItems, features: NDArray[np.intp]
-) -> TableItems | None:
-    """The same from columns that are packed already; None unless all of them are 0 and 1.
+def _ones(values: NDArray[np.float64]) -> list[tuple[float, ...]]:
+    """Values whose number has a bit, for each bit; a column of one value has a plane, too."""
+    if len(values) == 1:
+        return [tuple(values.tolist())]
+    bits = range((len(values) - 1).bit_length())
+    return [tuple(values[np.arange(len(values)) >> bit & 1 == 1].tolist()) for bit in bits]
+
+
+def _copied(loss: LogisticLoss, plan: BitPlan) -> NDArray[np.uint64] | None:
+    """Words of columns that are packed already; None unless all of them are 0 and 1.
 
     Rows have no weights: each counts once. Segments are the classes, in the same order; there they
     end with words that are empty.
     """
-    planes = [shared.plane_of(j) for j in features.tolist()]
-    bits, labels = shared.n_rows, shared.side
-    n_words = -(-bits // _WORD)
-    begin = np.concatenate(([0], np.cumsum(n_words)))
-    words = np.zeros((-(-len(planes) // 8), int(begin[-1]), 8), np.uint64)
-    for p, plane in enumerate(planes):
+    shared = loss.packed if loss.bits is None else loss.bits.shared
+    if shared is None or loss.store.weighting != "none":
+        return None
+    begin = plan.first_word
+    words = np.zeros(plan.shape(int(begin[-1])), np.uint64)
+    for p, j in enumerate(plan.features):
+        plane = shared.plane_of(j)
         if plane is None:
             return None
-        for first, at, n in zip(shared.first_word, begin, n_words, strict=False):
-            words[p // 8, at : at + n, p % 8] = plane[first : first + n]
-    unit = np.zeros(2)
-    unit[labels] = (1.0 - UNIT_SLACK) / loss.rows.total_weight * (1.0 - UNIT_SLACK)
-    return TableItems(
-        features.astype(np.int64), words, np.arange(len(planes) + 1), bits, labels,
-        np.zeros(len(bits), np.int64), unit, np.tile(np.arange(2.0), (len(planes), 1)),
-        is_exact=True,
-    )  # fmt: skip
+        for at, end, first in zip(begin, begin[1:], shared.first_word, strict=False):
+            words[p // 8, at:end, p % 8] = plane[first : first + end - at]
+    return words
 
 
-def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Number of each row's value among those of a column, and the values."""
-    low, high = column.min(), column.max()
-    is_high = column == high
-    # Rows of a column of two values may have one of them only, where weights of others are zero.
-    if low == high or np.count_nonzero(is_high) + np.count_nonzero(column == low) == len(column):
-        return is_high, np.array([low, high], np.float64)
-    values = distinct_values(column)
-    assert values is not None
-    return np.searchsorted(values, column).astype(np.int8), values.astype(np.float64)
+def _segments(
+    rows: RowStore, known: Description
+) -> tuple[list[tuple[Segment, int]], NDArray[np.float64], bool]:
+    """Segments and their rows, the weight of a row by class, and whether weights are exact."""
+    found: list[tuple[Segment, int]] = []
+    unit, is_exact = np.zeros(2), True
+    for side, label in enumerate((-1, 1)):
+        if not known.counted[side, 0]:
+            continue
+        step, error = _common_step(rows, known, side)
+        is_common = error is not None
+        is_exact &= error is not None and error <= EXACT
+        unit[side] = step * (1.0 - (error or 0.0) - UNIT_SLACK)
+        once, repeated = _sizes(rows, known, side, step, is_common=is_common)
+        top = _top_power(once, repeated)
+        for bit, n in enumerate([*once[:top], repeated[top]]):
+            kind: Literal["bit", "repeated"] = "bit" if bit < top else "repeated"
+            found.append((Segment(label, kind, bit, step, is_common), n))
+    return [one for one in found if one[1]], unit / rows.total_weight * (1.0 - UNIT_SLACK), is_exact
 
 
-def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """Whole numbers and a step, so that each weight is at least its number of steps.
+def _common_step(rows: RowStore, known: Description, side: int) -> tuple[float, float | None]:
+    """A number of which all weights of a class are multiples, and to within which share they are.
 
-    And by which share it may be more.
+    Some other number, and None, where there is none.
     """
-    step, error = _common_step(weights, float(weights.sum()), len(weights))
-    if error is not None:
-        return np.rint(weights / step).astype(np.int64), step * (1.0 - error - UNIT_SLACK), error
-    multiples = np.floor(weights / step * (1.0 - 1e-15))
-    return multiples.astype(np.int64), step * (1.0 - UNIT_SLACK), math.inf
-
-
-def _common_step(weights: NDArray[np.float64], total: float, n: int) -> tuple[float, float | None]:
-    """A number of which all weights are multiples, and to within which share they are.
-
-    Some other number, and None, where there is none. ``total`` and ``n`` are those of all rows,
-    of which ``weights`` need to have each weight once.
-    """
-    least = float(weights.min())
-    for denominator in DENOMINATORS:
-        step = least / denominator
-        if not total < step * MOST_ROWS:
-            break
-        error = float(np.max(np.abs(np.rint(weights / step) * step - weights) / weights))
+    weights, (n, total) = known.weights[side], known.counted[side].tolist()
+    least = float(weights[weights > 0].min())
+    steps = [least / k for k in DENOMINATORS if total < least / k * MOST_ROWS]
+    if known.counts[side] is not None:
+        errors = (_step_error(weights, step) for step in steps)
+    else:
+        found = list(rows.map(step_errors_of_part, 2 * side - 1, steps))
+        errors = iter(np.max(found, axis=0).tolist())
+    for step, error in zip(steps, errors, strict=True):
         if error <= SAME:
             return step, error
     return max(total / n / RESOLUTION, total / MOST_ROWS), None
 
 
+def _step_error(weights: NDArray[np.float64], step: float) -> float:
+    """By which share weights, other than 0, differ from multiples of a step."""
+    weights = weights[weights > 0]
+    error = np.abs(np.rint(weights / step) * step - weights) / weights
+    return float(error.max(initial=0.0))
+
+
+def step_errors_of_part(part: KernelRows, label: int, steps: list[float]) -> list[float]:
+    """The same of the rows of one class of a block, for several steps."""
+    own = part.weights[part.labels == label]
+    return [_step_error(own, step) for step in steps]
+
+
 def _top_power(once: list[int], repeated: list[int]) -> int:
     """The power of two whose rows are listed as often as they stand for it.
 
-    Rows of a power are those that have its bit, ``once``, or the top one's ``repeated``.
+    Rows of a power are those that have its bit, ``once``, or the top one's ``repeated``. As many
+    powers as make the fewest words.
     """
 
     def n_words(top: int) -> float:
         sizes = [*once[:top], repeated[top]]
         return sum(n / _WORD + 0.5 * min(_TYPICAL_CELLS, n) for n in sizes if n)
 
-    return min(range(len(once)), key=n_words) if once else 0
-
-
-def _of_parts(rows: PartitionedRows, features: NDArray[np.intp]) -> TableItems:
-    """Pack some features of rows in parts; see :meth:`TableItems.of`."""
-    known = described(rows)
-    segments: list[Segment] = []
-    sizes: list[int] = []
-    unit = np.zeros(2)
-    for side, label in ((0, -1), (1, 1)):
-        weights, counts = known.weights[side], known.counts[side]
-        if not weights.any():
-            continue
-        step, error = _step_of_parts(rows, side, weights, counts)
-        unit[side] = step / rows.total_weight * (1.0 - error - UNIT_SLACK)
-        once, repeated = _sizes(rows, label, step, weights, counts)
-        top = _top_power(once, repeated)
-        for bit, n in enumerate([*once[:top], repeated[top]]):
-            if n:
-                kind: Literal["bit", "repeated"] = "bit" if bit < top else "repeated"
-                segments.append(Segment(label, kind, bit, step))
-                sizes.append(n)
-    ones: list[tuple[float, ...]] = []
-    of_plane: list[int] = []
-    plane, values = [0], []
-    for j in features.tolist():
-        found = known.values[j]
-        assert found is not None
-        values.append(found)
-        for bit in range((len(found) - 1).bit_length()):
-            ones.append(tuple(found[(np.arange(len(found)) >> bit) & 1 == 1].tolist()))
-            of_plane.append(j)
-        plane.append(len(ones))
-    n_words = [-(-n // _WORD) for n in sizes]
-    words = np.zeros((-(-len(ones) // 8), sum(n_words), 8), np.uint64)
-    fill_bits(
-        rows,
-        BitPlan(tuple(of_plane), tuple(ones), tuple(segments)),
-        [words[p // 8, :, p % 8] for p in range(len(ones))],
-        np.concatenate(([0], np.cumsum(n_words))).tolist(),
-    )
-    width = _TWO if len(ones) == len(features) else _EIGHT
-    value = np.empty((len(features), width))
-    for i, listed in enumerate(values):
-        value[i] = listed[np.minimum(np.arange(width), len(listed) - 1)]
-    return TableItems(
-        features.astype(np.int64), words, np.array(plane, np.int64), np.array(sizes, np.int64),
-        np.array([segment.label > 0 for segment in segments], np.int64),
-        np.array([segment.number for segment in segments], np.int64), unit, value,
-    )  # fmt: skip
-
-
-def _step_of_parts(
-    rows: PartitionedRows,
-    side: int,
-    weights: NDArray[np.float64],
-    counts: NDArray[np.int64] | None,
-) -> tuple[float, float]:
-    """A number of which weights of a class are multiples, and by which share they may be less."""
-    if counts is None:  # more weights than are told apart
-        total, n = rows.class_weights[side], rows.n_rows
-        return max(total / n / RESOLUTION, total / MOST_ROWS), SAME
-    met = weights > 0
-    weights, counts = weights[met], counts[met]
-    step, error = _common_step(weights, float(weights @ counts), int(counts.sum()))
-    return step, SAME if error is None else error
+    return min(range(len(once)), key=n_words)
 
 
 def _sizes(
-    rows: PartitionedRows,
-    label: int,
-    step: float,
-    weights: NDArray[np.float64],
-    counts: NDArray[np.int64] | None,
+    rows: RowStore, known: Description, side: int, step: float, *, is_common: bool
 ) -> tuple[list[int], list[int]]:
     """Rows of each power of two, and as often as they stand for it."""
-    sizes = np.zeros((2, _POWERS), np.int64)
+    counts = known.counts[side]
     if counts is not None:
-        sizes += powers(multiples_of(weights, step), counts)
+        multiples = multiples_of(known.weights[side], step, is_common=is_common)
+        sizes = powers(multiples, counts)
     else:
-        for part in rows.map(powers_of_part, label, step):
-            sizes += part
+        found = list(rows.map(powers_of_part, 2 * side - 1, step, is_common))
+        sizes = np.sum(found, axis=0)
     most = int(np.count_nonzero(sizes[1]))
     once, repeated = sizes[:, :most].tolist()
     return once, repeated
@@ -443,37 +323,9 @@ def powers(multiples: NDArray[np.int64], counts: NDArray[np.int64] | int = 1) ->
     return found
 
 
-def powers_of_part(part: KernelRows, label: int, step: float) -> NDArray[np.int64]:
-    """The same of the rows of one class of a part."""
-    own = np.flatnonzero(part.labels == label)
-    return powers(Segment(label, "bit", 0, step).multiples(part, own))
-
-
-def _segments(
-    rows: NDArray[np.intp], multiples: NDArray[np.int64]
-) -> list[tuple[int, NDArray[np.intp]]]:
-    """Powers of two and their rows: as many powers as make the fewest words.
-
-    The largest power is that of rows which are listed as often as they stand for it.
-    """
-    most = int(multiples.max()).bit_length()
-    once = [int((multiples >> s & 1).sum()) for s in range(most)]
-    repeated = [int((multiples >> s).sum()) for s in range(most)]
-    top = _top_power(once, repeated)
-    found = [(s, rows[(multiples >> s & 1) > 0]) for s in range(top)]
-    found.append((top, np.repeat(rows, multiples >> top)))
-    return [(shift, chosen) for shift, chosen in found if chosen.size]
-
-
-def _packed(column: NDArray[np.bool_], index: list[NDArray[np.intp]]) -> NDArray[np.uint64]:
-    """Bits of a column, each segment from a new word on."""
-    parts = []
-    for chosen in index:
-        room = np.zeros(-(-len(chosen) // _WORD) * _WORD, np.bool_)
-        # Any mode but the default spares a pass that checks the indices.
-        column.take(chosen, out=room[: len(chosen)], mode="clip")
-        parts.append(np.packbits(room, bitorder="little").view("<u8"))
-    return np.concatenate(parts).astype(np.uint64)
+def powers_of_part(part: KernelRows, label: int, step: float, is_common: bool) -> NDArray[np.int64]:
+    """The same of the rows of one class of a block."""
+    return powers(multiples_of(part.weights[part.labels == label], step, is_common=is_common))
 
 
 def saturated_losses(packed: TableItems) -> NDArray[np.float64]:

@@ -175,22 +175,22 @@ def prepare(
     if loss.store.is_block:
         return ALL_IN_MEMORY
     loss.should_stop = should_stop
-    rows = loss.blocks(should_stop)
-    usable = problem.usable
+    rows, usable = loss.blocks(should_stop), problem.usable
+    how = loss.n_threads, should_stop
     n_reals = int(np.count_nonzero(usable & ~loss.data.is_integer))
     of_row = int(usable.sum()) + 7 * n_reals + 16
     merged = rows.merged(usable, int(MERGED_SHARE * memory / of_row))
     if loss.packed is None:
         n_planes = sum(
             0 if values is None else len(values) - 1
-            for j, values in enumerate(described(rows).values)
+            for j, values in enumerate(described(rows, *how).values)
             if usable[j]
         )
         if n_planes * rows.n_rows / 8 <= PLANES_SHARE * memory:
-            loss.packed = pack_items(rows, usable)
+            loss.packed = pack_items(rows, usable, *how)
         else:
             with ScratchFolder() as folder:
-                loss.packed = pack_items(rows, usable, folder.path)
+                loss.packed = pack_items(rows, usable, *how, folder.path)
     whole = None if merged is None else NodeRows.of_merged(merged, usable, loss).shuffled()
     sample = rows.sample(SAMPLE_ROWS, 0)
     if not sample.total_weight > 0.0:  # for an estimate any weights do
@@ -233,7 +233,7 @@ class RowsOfParts(RowsBySupport):
         self._n_values = np.where(
             loss.data.is_integer, loss.data.feature_max - loss.data.feature_min + 1.0, math.inf
         )
-        known = described(loss.blocks(should_stop)).values
+        known = described(loss.store, loss.n_threads, should_stop).values
         for j, values in enumerate(known):
             if values is not None:
                 self._n_values[j] = len(values)
@@ -282,7 +282,7 @@ class RowsOfParts(RowsBySupport):
         data = self._loss.data
         if not data.is_integer[j]:
             return None
-        known = described(self._loss.blocks()).values[j]
+        known = described(self._loss.store).values[j]
         if known is not None:
             return known
         least, most = data.feature_min[j], data.feature_max[j]

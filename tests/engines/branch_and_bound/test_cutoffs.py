@@ -17,7 +17,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import cutoffs
-from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
+from riskslim.engines.branch_and_bound.cutoffs import SortedRows, chains_of, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.settings import TunedSettings
 from small_problems import Case
@@ -86,7 +86,7 @@ def test_little_memory_leads_to_the_same_score():
 
 def test_rows_are_sorted_only_for_a_search_that_begins(monkeypatch):
     prepared, sorted_ = [], []
-    prepare, sort = cutoffs.CutoffSearch.of_roots, Chains.of
+    prepare, sort = cutoffs.CutoffSearch.of_roots, SortedRows.of
 
     def of_roots(*arguments):
         prepared.append(prepare(*arguments))
@@ -97,7 +97,7 @@ def test_rows_are_sorted_only_for_a_search_that_begins(monkeypatch):
         return sort(*arguments)
 
     monkeypatch.setattr(cutoffs.CutoffSearch, "of_roots", of_roots)
-    monkeypatch.setattr(Chains, "of", of)
+    monkeypatch.setattr(SortedRows, "of", of)
     problem = raw_problem(3, max_size=2)
     begun = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
     assert begun.statistics.cutoff_nodes > 0
@@ -117,9 +117,11 @@ def test_chains_are_nested_and_hold_every_item():
     problem = small.build()
     features = np.flatnonzero(np.ptp(small.X, axis=0) > 0)
     packed = TableItems.of(problem.loss, features)
-    chains = Chains.of(packed, find_chains(packed, kinds(problem, packed.features)))
-    assert sorted(np.concatenate(chains.items).tolist()) == list(range(len(features)))
-    for chain, rank in zip(chains.items, chains.rank, strict=True):
+    chains = chains_of(packed, kinds(problem, packed.features))
+    rows = SortedRows.of(packed, chains)
+    assert sorted(chains.members.tolist()) == list(range(len(features)))
+    for c, rank in enumerate(rows.rank):
+        chain = chains.planes_of(c)
         columns = small.X[:, features[chain]]
         assert np.all(np.diff(columns, axis=1) <= 0)
         assert rank.min() >= 0

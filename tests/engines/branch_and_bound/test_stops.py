@@ -8,7 +8,6 @@ import pytest
 from problems import make_problem
 from riskslim import BranchAndBoundSettings, RiskScoreProblem, Status, branch_and_bound
 from riskslim.data import distinct
-from riskslim.data import packed as data_packed
 from riskslim.engines.branch_and_bound import (
     driver,
     incumbents,
@@ -21,6 +20,7 @@ from riskslim.engines.branch_and_bound import (
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.heuristics import packed as heuristics_packed
 from riskslim.heuristics import supports
+from riskslim.rows import planes
 from searches import StopWithin
 
 NEVER = BranchAndBoundSettings(tables="never")
@@ -101,9 +101,9 @@ def test_stops_within_nodes_over_scales(free_items, optimum, monkeypatch):
 
 
 PARTS = [
-    (heuristics_packed, "pack"),
-    (data_packed, "_few_values"),
-    (data_packed.kernels, "pack_planes"),
+    (heuristics_packed, "pack_items"),
+    (planes, "distinct_values"),
+    (planes.kernels, "pack_plane"),
     (supports.kernels, "count_joint"),
     (supports.kernels, "fill_masks"),
     (supports.kernels, "polish"),
@@ -114,8 +114,7 @@ PARTS = [
     (rows, "_digest"),
     (incumbents, "_spread"),
     (incumbents, "discrete_coordinate_descent"),
-    (packed, "_n_planes"),
-    (packed, "_packed"),
+    (packed, "pack"),
     (tables, "saturated_losses"),
     (tables.kernels, "scan"),
 ]
