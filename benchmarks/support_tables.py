@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks.large import Clock
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.support_enumeration import (
     MOST_FOUND,
     count_supports,
     most_sorted,
     predicted_seconds,
 )
+from riskslim.engines.branch_and_bound.table_items import TableItems
 
 SIZES = (
     (1_000, 60, 4), (1_000, 60, 5), (10_000, 60, 4), (100_000, 60, 4), (100_000, 40, 5),

@@ -36,7 +36,7 @@ from riskslim.data.packed import Cells, PackedItems
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import FAR, NEAR, CutOffs
 from riskslim.heuristics.grids import FINE, FINE_STEPS, STEPS, Grid, fine_bounds
-from riskslim.heuristics.packed import packed_items
+from riskslim.heuristics.problem_items import packed_items
 from riskslim.heuristics.work import Work
 from riskslim.loss.form import tables_by_score
 from riskslim.loss.sharing import take_over_work

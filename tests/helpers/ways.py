@@ -23,19 +23,25 @@ from riskslim.constraints import search as constraint_search
 from riskslim.engines.branch_and_bound import (
     additive,
     beyond,
-    cutoffs,
     elimination,
     incumbents,
-    parts,
     passes,
     rates,
     relaxations,
     roundings,
     search,
     stage,
-    tables,
     unions,
     workspace,
+)
+from riskslim.engines.branch_and_bound import (
+    cutoff_search as cutoffs,
+)
+from riskslim.engines.branch_and_bound import (
+    search_rows as parts,
+)
+from riskslim.engines.branch_and_bound import (
+    support_enumeration as tables,
 )
 from riskslim.engines.lattice_cpa import lcpa as lattice
 from riskslim.engines.lattice_cpa.listing import Listing

@@ -27,9 +27,9 @@ from riskslim.data import packed as packed_module
 from riskslim.data.packed import READS, scratch_words
 from riskslim.engines.branch_and_bound import driver
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.search import Search
-from riskslim.heuristics.packed import packed_items
+from riskslim.engines.branch_and_bound.table_items import TableItems
+from riskslim.heuristics.problem_items import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
 from riskslim.rows.planes import pack_items

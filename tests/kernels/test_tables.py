@@ -12,12 +12,12 @@ import pytest
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import tables as kernels
 from riskslim.data.packed import distinct_values
-from riskslim.engines.branch_and_bound.packed import (
+from riskslim.engines.branch_and_bound.support_enumeration import most_sorted
+from riskslim.engines.branch_and_bound.table_items import (
     TableItems,
     plane_counts,
     saturated_losses,
 )
-from riskslim.engines.branch_and_bound.support_enumeration import most_sorted
 from small_problems import items_sample, mixed_sample
 
 

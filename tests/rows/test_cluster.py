@@ -17,7 +17,7 @@ from riskslim import (
     branch_and_bound,
     read,
 )
-from riskslim.engines.branch_and_bound import parts
+from riskslim.engines.branch_and_bound import search_rows as parts
 from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RowsLostError
 from riskslim.rows import cluster as cluster_module

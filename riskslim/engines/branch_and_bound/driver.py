@@ -19,9 +19,9 @@ from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.pace import Patience
-from riskslim.engines.branch_and_bound.parts import SearchRows, prepare
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
+from riskslim.engines.branch_and_bound.search_rows import SearchRows, prepare
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,

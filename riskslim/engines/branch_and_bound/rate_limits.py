@@ -19,7 +19,7 @@ from riskslim.constraints.rate_checks import RATE_TOLERANCE
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
-    from riskslim.engines.branch_and_bound.packed import TableItems
+    from riskslim.engines.branch_and_bound.table_items import TableItems
 
 __all__ = ["NO_LIMITS", "RateLimits"]
 

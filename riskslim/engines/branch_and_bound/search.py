@@ -21,20 +21,13 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.additive import AdditiveModel
-from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
+from riskslim.engines.branch_and_bound.cutoff_search import CutoffCounts, CutoffSearch
 from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED
 from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
-from riskslim.engines.branch_and_bound.parts import (
-    ALL_IN_MEMORY,
-    SearchRows,
-    Unions,
-    roots_within,
-    sampled_nodes,
-)
 from riskslim.engines.branch_and_bound.passes import (
     Asked,
     SampledNodes,
@@ -50,6 +43,13 @@ from riskslim.engines.branch_and_bound.relaxations import (
     Relaxations,
 )
 from riskslim.engines.branch_and_bound.roundings import Roundings
+from riskslim.engines.branch_and_bound.search_rows import (
+    ALL_IN_MEMORY,
+    SearchRows,
+    Unions,
+    roots_within,
+    sampled_nodes,
+)
 from riskslim.engines.branch_and_bound.stage import Stage, cheaper
 from riskslim.engines.branch_and_bound.support_enumeration import (
     Scanned,

@@ -16,7 +16,7 @@ branching on these points. What is left becomes nodes whose other features are o
 the search as any node: integers, scales, constraints and lists of scores are its business.
 
 The kernel is :mod:`riskslim._kernels.tables`; rows are those of
-:mod:`~riskslim.engines.branch_and_bound.packed`.
+:mod:`~riskslim.engines.branch_and_bound.table_items`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
 from riskslim.data.threads import in_threads
-from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts, saturated_losses
 from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, RateLimits
+from riskslim.engines.branch_and_bound.table_items import TableItems, plane_counts, saturated_losses
 from riskslim.engines.branch_and_bound.table_memory import Memory
 
 if TYPE_CHECKING:

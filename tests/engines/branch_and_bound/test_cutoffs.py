@@ -16,9 +16,9 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import cutoffs
-from riskslim.engines.branch_and_bound.cutoffs import SortedRows, chains_of, kinds
-from riskslim.engines.branch_and_bound.packed import TableItems
+from riskslim.engines.branch_and_bound import cutoff_search as cutoffs
+from riskslim.engines.branch_and_bound.cutoff_search import SortedRows, chains_of, kinds
+from riskslim.engines.branch_and_bound.table_items import TableItems
 from riskslim.engines.settings import TunedSettings
 from small_problems import Case
 

@@ -21,9 +21,9 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
-from riskslim.engines.branch_and_bound import parts
-from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
-from riskslim.engines.branch_and_bound.parts import prepare
+from riskslim.engines.branch_and_bound import search_rows as parts
+from riskslim.engines.branch_and_bound.search_rows import prepare
+from riskslim.engines.branch_and_bound.table_items import TableItems, plane_counts
 from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows

@@ -11,14 +11,20 @@ from riskslim.data import distinct
 from riskslim.engines.branch_and_bound import (
     driver,
     incumbents,
-    packed,
-    rows,
     search,
-    tables,
     workspace,
 )
+from riskslim.engines.branch_and_bound import (
+    node_rows as rows,
+)
+from riskslim.engines.branch_and_bound import (
+    support_enumeration as tables,
+)
+from riskslim.engines.branch_and_bound import (
+    table_items as packed,
+)
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
-from riskslim.heuristics import packed as heuristics_packed
+from riskslim.heuristics import problem_items as heuristics_packed
 from riskslim.heuristics import supports
 from riskslim.rows import planes
 from searches import StopWithin

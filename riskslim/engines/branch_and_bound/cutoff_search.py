@@ -30,8 +30,8 @@ from riskslim.engines.branch_and_bound.support_enumeration import count_limits
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.nodes import Node
-    from riskslim.engines.branch_and_bound.packed import TableItems
     from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportTables
+    from riskslim.engines.branch_and_bound.table_items import TableItems
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["MOST_ROOTS", "CutoffCounts", "CutoffSearch", "SortedRows", "Unit", "chains_of", "kinds"]
