@@ -62,11 +62,11 @@ def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -
     m, depth = len(packed.features), most_sorted(0, [], max_size)
     high = np.full(m + 1, 5.0)
     n_words, n_integers, n_floats = kernels.room(
-        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+        packed.words.shape[0], packed.n_words, len(packed.n_rows), int(packed.n_rows.sum()), depth
     )
     arguments = (
-        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-        packed.plane, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8),
+        packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
+        packed.first, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8),
         np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level, np.zeros((0, 4)), 0,
         np.zeros(1, np.int64), np.empty((MOST_FOUND, max_size), np.int64), np.empty(MOST_FOUND),
         np.empty((1, 1), np.int64), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
@@ -150,7 +150,7 @@ def time_scans() -> None:
         packed, X, y = packed_items(n, d)
         each = numpy_seconds(X, y, k)
         supports = count_supports(d, k)
-        predicted = predicted_seconds(d, 0, k, packed.n_words, len(packed.bits))
+        predicted = predicted_seconds(d, 0, k, packed.n_words, len(packed.n_rows))
         for level in range(kernels.best_level() + 1):
             seconds = scan_seconds(packed, k, level, 0.3)
             print(

@@ -124,9 +124,10 @@ def describe_part(
     values: list[NDArray[np.float64] | None] = []
     for j, slot in enumerate(part.slots.tolist()):
         _check(should_stop)
-        first = part.values_of(j, 0, _FIRST_ROWS if slot < 0 < part.n_rows - _FIRST_ROWS else None)
-        found = distinct_values(first)
-        if found is not None and len(first) < part.n_rows:
+        # Integers are seen as they are stored; of others a copy is made.
+        n_first = part.n_rows if slot >= 0 else min(part.n_rows, _FIRST_ROWS)
+        found = distinct_values(part.values_of(j, 0, n_first))
+        if found is not None and n_first < part.n_rows:
             found = distinct_values(part.values_of(j))
         values.append(None if found is None else found.astype(np.float64))
     weights: list[NDArray[np.float64]] = []

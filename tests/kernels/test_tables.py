@@ -41,14 +41,14 @@ def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, 
         most - n_prefix,
     )  # fmt: skip
     n_words, n_integers, n_floats = kernels.room(
-        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+        packed.words.shape[0], packed.n_words, len(packed.n_rows), int(packed.n_rows.sum()), depth
     )
     found, bound = np.empty((room, max(most, 1)), np.int64), np.empty(room)
     counted = np.zeros(5, np.int64)
     flag = stop if isinstance(stop, np.ndarray) else np.array([stop])
     n = kernels.scan(
-        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-        packed.plane, -high, high, 1.0, 1.0, np.full(m, price),
+        packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
+        packed.first, -high, high, 1.0, 1.0, np.full(m, price),
         np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
         least, most, depth, cutoff, level, rates, settles, flag, found, bound,
         vectors if len(rates) else np.zeros((1, 1), np.int64), counted,
@@ -252,7 +252,7 @@ def test_packed_rows_have_the_weights_of_the_rows():
         kind = ("none", "counts", "classes", "real")[seed % 4]
         X, y, weights = items_sample(rng, int(rng.integers(2, 200)), 11, kind)
         packed = packed_items(X, y, weights)
-        total = packed.unit[packed.labels] * 2.0**packed.shifts @ packed.bits
+        total = packed.unit[packed.side] * 2.0**packed.shifts @ packed.n_rows
         assert 1 - (2e-3 if kind == "real" else 1e-12) <= total <= 1
         expected = [saturated(*cells(X, y, weights, (j,))) for j in range(11)]
         np.testing.assert_allclose(saturated_losses(packed), expected, rtol=2e-3, atol=1e-12)
@@ -291,7 +291,7 @@ def test_columns_of_few_values_are_items_of_several_planes():
         )
         bits = bits.reshape(-1, bits.shape[-1])
         for i, j in enumerate(taken.features):
-            begin, end = taken.plane[i : i + 2]
+            begin, end = taken.first[i : i + 2]
             number = (bits[begin:end] << np.arange(end - begin)[:, None]).sum(axis=0)
             found = taken.value[i][np.concatenate((number[:30], number[64:94]))]
             y = loss.rows.labels

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import cutoffs as kernels
 from riskslim._kernels.chains import fill_ranks
 from riskslim.data.chains import Chains, find_chains
+from riskslim.data.packed import first_words
 from riskslim.engines.branch_and_bound.support_enumeration import count_limits
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class SortedRows:
         packed : TableItems
         chains : Chains
         """
-        n = int(packed.bits.sum())
+        n = int(packed.n_rows.sum())
         if not len(chains) or len(chains) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
             return False
         return int(chains.lengths.max()) <= np.iinfo(np.int16).max
@@ -150,14 +151,9 @@ class SortedRows:
         SortedRows or None
             None if the work was to end.
         """
-        words, n = packed.single_planes, int(packed.bits.sum())
-        rows, labels, multiples, word = [], [], [], 0
-        for bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
-            rows.append(np.arange(64 * word, 64 * word + int(bits)))
-            labels.append(np.full(int(bits), label, np.uint16))
-            multiples.append(np.full(int(bits), 1 << int(shift), np.int32))
-            word += -(-int(bits) // 64)
-        kept = np.concatenate(rows)
+        words, n_rows = packed.single_planes, packed.n_rows
+        n, begin = int(n_rows.sum()), 64 * first_words(n_rows, line=1)
+        kept = np.concatenate([np.arange(a, a + b) for a, b in zip(begin, n_rows, strict=False)])
         longest = int(chains.lengths.max())
         rank = np.empty((len(chains), n), np.int16)
         order = np.empty((len(chains), n), np.int32)
@@ -170,7 +166,9 @@ class SortedRows:
             rank[c] = of_bits[kept]
             order[c] = np.argsort(rank[c], kind="stable")
             start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
-        return cls(np.concatenate(labels), np.concatenate(multiples), rank, order, start)
+        labels = np.repeat(packed.side, n_rows).astype(np.uint16)
+        multiples = np.repeat(1 << packed.shifts, n_rows).astype(np.int32)
+        return cls(labels, multiples, rank, order, start)
 
 
 def chains_of(
@@ -362,7 +360,7 @@ class CutoffSearch:
     @property
     def seconds(self) -> float:
         """Predicted time of all of it."""
-        rows = int(self.completion.packed.bits.sum())
+        rows = int(self.completion.packed.n_rows.sum())
         return predicted_seconds(self.n_roots, rows, self.completion.max_size)
 
     @property

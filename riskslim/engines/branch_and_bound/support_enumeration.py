@@ -264,7 +264,7 @@ class Completion:
     def _seconds(self, prefix: tuple[int, ...], first: int, max_size: int) -> float:
         return self.cost * predicted_seconds(
             self.n_items - first, len(prefix), max_size, self.packed.n_words,
-            len(self.packed.bits), self._wide_from(first),
+            len(self.packed.n_rows), self._wide_from(first),
             sum(self._planes[i] for i in prefix) - len(prefix),
         )  # fmt: skip
 
@@ -381,16 +381,17 @@ class Completion:
             task.max_size - len(task.prefix),
         )  # fmt: skip
         n_words, n_integers, n_floats = kernels.room(
-            packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
-        )
+            packed.words.shape[0], packed.n_words, len(packed.n_rows), int(packed.n_rows.sum()),
+            depth,
+        )  # fmt: skip
         size = max(task.max_size, 1)
         found, bounds = np.empty((MOST_FOUND, size), np.int64), np.empty(MOST_FOUND)
         points = np.empty((MOST_FOUND if len(limits) else 1, task.max_size + 1), np.int64)
         counted = np.zeros(5, np.int64)
         room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
-            packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-            packed.plane, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
+            packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
+            packed.first, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
             np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
             cutoff, kernels.best_level(), limits, settles, stop, found, bounds, points, counted,
             *room,
@@ -523,7 +524,7 @@ class SupportTables:
         depth = most_sorted(shape.in_planes, shape.wide, shape.max_size - shape.n_in)
         n_groups = -(-shape.n_planes // 8)
         n_words, n_integers, n_floats = kernels.room(
-            n_groups, packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+            n_groups, packed.n_words, len(packed.n_rows), int(packed.n_rows.sum()), depth
         )
         n_found = MOST_FOUND * (1 if self.limits is None else 2)  # vectors, too
         n_words += 8 * n_groups * packed.n_words + n_found * (shape.max_size + 1)
@@ -556,7 +557,7 @@ class SupportTables:
         if found is None or self._n_bytes(shape, found[0]) > self.memory.limit:
             return math.inf
         seconds = COMPLETION_SECONDS + predicted_seconds(
-            shape.n_free, shape.n_in, shape.max_size, found[0].n_words, len(found[0].bits),
+            shape.n_free, shape.n_in, shape.max_size, found[0].n_words, len(found[0].n_rows),
             shape.wide, shape.in_planes - shape.n_in,
         )  # fmt: skip
         terms = self.counts.terms_per_support
@@ -600,7 +601,7 @@ class SupportTables:
             if shape is not None
         ]
         each = COMPLETION_SECONDS + predicted_seconds(
-            0, self.max_size, self.max_size, found[0].n_words, len(found[0].bits)
+            0, self.max_size, self.max_size, found[0].n_words, len(found[0].n_rows)
         )
         n = min(max(int(SAMPLED_SHARE * seconds / each), FEWEST_SAMPLED), MOST_SAMPLED)
         ends = np.cumsum(np.array(n_supports, np.float64))

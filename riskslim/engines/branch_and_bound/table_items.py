@@ -87,9 +87,9 @@ class TableItems:
         Features of the items.
     words : uint64 array of shape (ceil(number of planes / 8), number of words, 8)
         Bits; planes side by side in groups of eight.
-    plane : int64 array of shape (m + 1,)
-        Item i has the planes plane[i] .. plane[i + 1] - 1: the bits of the number of its value.
-    bits, labels, shifts : int64 arrays of shape (number of segments,)
+    first : int64 array of shape (m + 1,)
+        Item i has the planes first[i] .. first[i + 1] - 1: the bits of the number of its value.
+    n_rows, side, shifts : int64 arrays of shape (number of segments,)
         Rows of each segment, their class (1 or 0), and the power of two that each stands for.
     unit : float64 array of shape (2,)
         Weight of one row by class; all rows' add up to at most 1.
@@ -101,9 +101,9 @@ class TableItems:
 
     features: NDArray[np.int64]
     words: NDArray[np.uint64]
-    plane: NDArray[np.int64]
-    bits: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    first: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    side: NDArray[np.int64]
     shifts: NDArray[np.int64]
     unit: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -117,7 +117,7 @@ class TableItems:
     @property
     def n_planes(self) -> NDArray[np.int64]:
         """Planes of each item."""
-        return np.diff(self.plane)
+        return np.diff(self.first)
 
     @property
     def single_planes(self) -> NDArray[np.uint64]:
@@ -189,9 +189,9 @@ class TableItems:
         if np.array_equal(items, np.arange(len(self.features))):
             return self  # of many rows a copy is hundreds of megabytes
         n_planes = self.n_planes[items]
-        plane = np.concatenate(([0], np.cumsum(n_planes)))
-        bit = np.arange(plane[-1]) - np.repeat(plane[:-1], n_planes)
-        source = np.repeat(self.plane[items], n_planes) + bit
+        first = np.concatenate(([0], np.cumsum(n_planes)))
+        bit = np.arange(first[-1]) - np.repeat(first[:-1], n_planes)
+        source = np.repeat(self.first[items], n_planes) + bit
         words = np.zeros((-(-len(source) // 8), self.n_words, 8), np.uint64)
         for p, old in enumerate(source.tolist()):
             words[p // 8, :, p % 8] = self.words[old // 8, :, old % 8]
@@ -199,7 +199,7 @@ class TableItems:
         if len(source) == len(items):
             value = np.ascontiguousarray(value[:, :_TWO])
         return dataclasses.replace(
-            self, features=self.features[items], words=words, plane=plane, value=value
+            self, features=self.features[items], words=words, first=first, value=value
         )
 
 
@@ -345,13 +345,13 @@ def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
         ones = np.bitwise_count(words).sum(axis=1, dtype=np.int64).ravel()
         weight[label] += worth * ones
         total[label] += worth * n_bits
-    weight = weight[:, packed.plane[:-1]]
+    weight = weight[:, packed.first[:-1]]
     found = _entropy(*weight) + _entropy(*(total[:, None] - weight))
     for i in np.flatnonzero(packed.n_planes > 1).tolist():
         cells = np.zeros((2, packed.value.shape[1]))
         for words, label, worth, n_bits in _by_segment(packed):
             number = np.zeros(64 * words.shape[1], np.int64)
-            for bit, p in enumerate(range(packed.plane[i], packed.plane[i + 1])):
+            for bit, p in enumerate(range(packed.first[i], packed.first[i + 1])):
                 plane = np.ascontiguousarray(words[p // 8, :, p % 8]).view(np.uint8)
                 number += np.unpackbits(plane, bitorder="little").astype(np.int64) << bit
             cells[label] += worth * np.bincount(number[:n_bits], minlength=cells.shape[1])
@@ -365,7 +365,7 @@ def _by_segment(
     """Words, label, weight of a row, and number of rows of each segment."""
     word = 0
     for n_bits, label, shift in zip(
-        packed.bits.tolist(), packed.labels.tolist(), packed.shifts.tolist(), strict=True
+        packed.n_rows.tolist(), packed.side.tolist(), packed.shifts.tolist(), strict=True
     ):
         end = word + -(-n_bits // 64)
         yield packed.words[:, word:end], label, float(packed.unit[label] * 2.0**shift), n_bits

@@ -103,7 +103,7 @@ def test_items_of_tables_are_the_same(kind, weights, monkeypatch):
     for rows in partitions(data.rows):
         again, found = tables_of(data, rows)
         np.testing.assert_array_equal(again, planes)
-        for name in ("features", "plane", "bits", "labels", "shifts", "words", "value"):
+        for name in ("features", "first", "n_rows", "side", "shifts", "words", "value"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
         np.testing.assert_allclose(found.unit, expected.unit, rtol=3e-10)
         assert (found.unit <= expected.unit * (1 + 1e-15)).all()
@@ -119,8 +119,8 @@ def test_more_weights_than_are_told_apart(monkeypatch):
     for rows in partitions(data.rows)[1:4]:
         _, items = tables_of(data, rows)
         for side in (0, 1):
-            own = items.labels == side
-            total = (items.unit[side] * 2.0 ** items.shifts[own] * items.bits[own]).sum()
+            own = items.side == side
+            total = (items.unit[side] * 2.0 ** items.shifts[own] * items.n_rows[own]).sum()
             share = data.class_weights[side] / data.total_weight
             assert 0.99 * share < total <= share
         coefficients = CoefficientSet(data.feature_names, -2, 2)
