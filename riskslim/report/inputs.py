@@ -16,12 +16,12 @@ from riskslim.report.rows import Rows, is_same_loss
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["check_path", "check_same_score", "is_same_score", "stated_problem"]
 
 
-def check_same_score(score: ScoreLike, cv: Any, rows: Rows) -> None:
+def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
     """Refuse a cross-validation of something else.
 
     Parameters
@@ -84,7 +84,7 @@ def check_path(path: Any) -> None:
         raise ValueError("size_path has no finished size")
 
 
-def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
+def is_same_score(one: RiskScore, other: RiskScore) -> bool:
     """Say whether two scores predict the same.
 
     Parameters
@@ -99,7 +99,7 @@ def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
     return same == (other.intercept, dict(other.points), other.scale, other.recalibration)
 
 
-def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProblem:
+def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProblem:
     """The problem whose requirements are checked.
 
     Parameters
@@ -147,7 +147,7 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
     return stated.at_scale(score.scale)
 
 
-def _all_features(score: ScoreLike, X: Any) -> Any:
+def _all_features(score: RiskScore, X: Any) -> Any:
     """Rows with the features that a score was chosen from, computed where X has raw columns."""
     features = score.feature_names
     table, _ = computed_items(X, features, features, {}, score.items, handle_unknown="ignore")

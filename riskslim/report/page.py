@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from riskslim.report.grouped import GroupedRows
     from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.report.rows import Rows
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
     from riskslim.score.typesetting import SheetContent
 
 __all__ = ["check_packages", "render"]
 
 
 def render(
-    score: ScoreLike,
+    score: RiskScore,
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
@@ -99,7 +99,7 @@ def render(
 
 
 def page_of(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Sequence[Rows],
     *,
     cv: CrossValidationLike | None = None,
@@ -136,7 +136,7 @@ def page_of(
 
 
 def _page(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Sequence[Rows],
     cv: CrossValidationLike | None,
     problem: RiskScoreProblem | EstimatorLike | None,
@@ -269,7 +269,7 @@ def _finalized(value: Any) -> Any:
     return one_line(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _asked(score: ScoreLike) -> dict[str, Any]:
+def _asked(score: RiskScore) -> dict[str, Any]:
     """Return what the calculator asks for, by the names of its constants."""
     from riskslim.report.calculator import (
         calculator_families,
@@ -288,7 +288,7 @@ def _asked(score: ScoreLike) -> dict[str, Any]:
     }
 
 
-def _script(score: ScoreLike, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
+def _script(score: RiskScore, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports.javascript import javascript_text, to_javascript
     from riskslim.report.calculator import calculator_risks

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from riskslim.metrics.discrimination import OperatingPoints
     from riskslim.metrics.performance import Performance
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
     from riskslim.solution import Solution
 
 __all__ = ["CrossValidationLike", "EstimatorLike", "SizeLike", "SizePathLike"]
@@ -36,7 +36,7 @@ class CrossValidationLike(Protocol):
         """Say whether all of them are finished."""
 
     @property
-    def final_score(self) -> ScoreLike | None:
+    def final_score(self) -> RiskScore | None:
         """The risk score that was fitted to all rows."""
 
     @property
@@ -68,7 +68,7 @@ class SizeLike(Protocol):
         """The most features that the score could have."""
 
     @property
-    def risk_score(self) -> ScoreLike | None:
+    def risk_score(self) -> RiskScore | None:
         """The best score of this size."""
 
     @property

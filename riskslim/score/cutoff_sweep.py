@@ -16,19 +16,22 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import checked_number
 from riskslim.data.faults import ColumnError
 from riskslim.data.tables import Table
 from riskslim.items.columns import ColumnEncoder
 from riskslim.items.item import COMPARISONS, Item, met_by_numbers, plain_number
 from riskslim.items.variables import special_among
 from riskslim.score.cutoff_ranges import SHARE, CutoffRange
+from riskslim.score.observations import observations_of
+from riskslim.score.predictions import table_with_items
 
 if TYPE_CHECKING:
     from riskslim.data.statements import Statement
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
     from riskslim.solution import SolutionPool
 
-__all__ = ["cutoff_ranges", "ranges_with_other_points"]
+__all__ = ["cutoff_ranges", "ranges_with_other_points", "with_cutoff_ranges"]
 
 # Relative differences of objectives that are rounding alone.
 _SAME = 1e-12
@@ -36,8 +39,28 @@ _SAME = 1e-12
 _ROUNDED = 1e-6
 
 
+def with_cutoff_ranges(
+    score: RiskScore, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE
+) -> RiskScore:
+    """Find ranges, as :meth:`riskslim.RiskScore.with_cutoff_ranges` says."""
+    if X is None or y is None:
+        raise ValueError("rows and labels are needed, got None")
+    table = table_with_items(score, X)
+    observed = observations_of(score, table, y, sample_weight)
+    assert observed is not None
+    ranges = cutoff_ranges(
+        score,
+        table.counted(sample_weight),
+        observed.scores,
+        observed.is_positive,
+        observed.weights,
+        share=checked_number(share, "share"),
+    )
+    return dataclasses.replace(score, cutoff_ranges=ranges)
+
+
 def cutoff_ranges(
-    score: ScoreLike,
+    score: RiskScore,
     raw: Table,
     scores: NDArray[Any],
     positive: NDArray[np.bool_],
@@ -49,7 +72,7 @@ def cutoff_ranges(
 
     Parameters
     ----------
-    score : ScoreLike
+    score : RiskScore
         Cut-offs are the features with points whose items are conditions of the kinds ">=", "<=",
         ">" and "<".
     raw : Table
@@ -113,7 +136,7 @@ def cutoff_ranges(
 
 def ranges_with_other_points(
     ranges: Mapping[str, CutoffRange],
-    score: ScoreLike,
+    score: RiskScore,
     pool: SolutionPool,
     items: Mapping[str, Statement],
 ) -> dict[str, CutoffRange]:
@@ -123,7 +146,7 @@ def ranges_with_other_points(
     ----------
     ranges : mapping from str to CutoffRange
         Of :func:`cutoff_ranges`.
-    score : ScoreLike
+    score : RiskScore
         The best one of the list.
     pool : SolutionPool
     items : mapping from str to Item

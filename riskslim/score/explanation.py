@@ -19,14 +19,15 @@ from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
 from riskslim.items.item import Item, number_of, variable_of
 from riskslim.score.link import link_of
+from riskslim.score.naming import outcome_text
 from riskslim.score.reason_codes import Reason
 from riskslim.score.record_words import RecordWords, ShownPoints
 from riskslim.score.table import RiskScale, logistic
 from riskslim.score.typesetting import one_line, score_line
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.layout import ShownBy
-    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["Change", "Contribution", "Explanation", "explanation", "fixed_features"]
 
@@ -337,7 +338,7 @@ def _percent(risk: float) -> str:
 
 
 def explanation(
-    score: ScoreLike,
+    score: RiskScore,
     values: Mapping[str, float],
     total: float,
     *,
@@ -373,18 +374,6 @@ def explanation(
     """
     points, feature_ranges, items = score.points, score.feature_ranges, score.items
     risks, words = link_of(score), RecordWords(score, values, measured)
-    contributions = [
-        Contribution(
-            name,
-            values[name],
-            points[name],
-            points[name] * values[name],
-            score_line(name, points[name], feature_ranges[name]).worth,
-            feature_ranges[name].unit,
-            feature_ranges[name].is_binary,
-        )
-        for name in points
-    ]
 
     def changed(name: str, after: Mapping[str, float], before: Mapping[str, float]) -> Change:
         moved = _total(points, {**before, **after})
@@ -433,8 +422,8 @@ def explanation(
     )
     unstated = _unstated(points, items, stated, {one.feature for one in (*shown, *fewest)})
     return Explanation(
-        outcome=f"{score.outcome_name} = {score.classes[1]}",
-        contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
+        outcome=outcome_text(score),
+        contributions=_contributions(score, values),
         score=total,
         risk=risk,
         changes=shown,
@@ -448,6 +437,17 @@ def explanation(
         unstated=unstated,
         unstated_in_words=tuple(map(words.unstated, unstated)),
     )
+
+
+def _contributions(score: RiskScore, values: Mapping[str, float]) -> tuple[Contribution, ...]:
+    found = []
+    for name, points in score.points.items():
+        value, known = values[name], score.feature_ranges[name]
+        worth = score_line(name, points, known).worth
+        found.append(
+            Contribution(name, value, points, points * value, worth, known.unit, known.is_binary)
+        )
+    return tuple(sorted(found, key=lambda one: -abs(one.total)))
 
 
 def _unstated(

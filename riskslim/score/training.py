@@ -19,7 +19,7 @@ from riskslim.score.table import AttainableScores
 if TYPE_CHECKING:
     from riskslim.data.statements import Statement
     from riskslim.data.training_data import TrainingData
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["agreeing_items", "check_scores_of_training", "feature_ranges_of"]
 
@@ -109,12 +109,12 @@ def _as_item(statement: Statement) -> Item:
     return Item(statement.name, statement.variable, statement.kind, statement.value)
 
 
-def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
+def check_scores_of_training(score: RiskScore, data: TrainingData) -> None:
     """Make sure that a fitted score's sheet and rules leave out no score of its training rows.
 
     Parameters
     ----------
-    score : ScoreLike
+    score : RiskScore
         With features of ``data``.
     data : TrainingData
 
