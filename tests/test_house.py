@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import tokenize
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -55,10 +55,6 @@ MAX_LINES = 700  # of a module
 MAX_CLASS_LINES = 400
 MAX_FUNCTION_LINES = 80
 MAX_POSITIONAL = 12  # parameters that may be given without their name
-NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}  # fmt: skip
 # Kernels are one function per loop over the rows, and pass everything in arguments.
 WITHOUT_LIMITS = "_kernels"
 # What is larger, and why.
@@ -295,19 +291,20 @@ def test_circles_are_found():
 # ---- sizes ------------------------------------------------------------------------------------
 
 
-def code_lines(module: str) -> set[int]:
-    """Numbers of the lines of a module that hold code."""
-    found: set[int] = set()
-    with tokenize.open(files()[module]) as file:
-        for token in tokenize.generate_tokens(file.readline):
-            if token.type not in NO_CODE:
-                found.update(range(token.start[0], token.end[0] + 1))
+def code_lines(module: str) -> list[int]:
+    """Numbers of the lines of a module that hold code, in order."""
+    left_out: set[int] = set()
     for node in ast.walk(sources()[module]):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node
         ):
-            found.difference_update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    return found
+            left_out.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = files()[module].read_text(encoding="utf-8").splitlines()
+    return [
+        k
+        for k, line in enumerate(lines, 1)
+        if k not in left_out and line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def too_large() -> dict[str, str]:
@@ -320,7 +317,7 @@ def too_large() -> dict[str, str]:
         if len(code) > MAX_LINES:
             found[module] = f"{len(code)} lines of code, at most {MAX_LINES}"
         for name, node in definitions(tree, module):
-            lines = sum(node.lineno <= line <= node.end_lineno for line in code)
+            lines = bisect_right(code, node.end_lineno) - bisect_left(code, node.lineno)
             most = MAX_CLASS_LINES if isinstance(node, ast.ClassDef) else MAX_FUNCTION_LINES
             if lines > most:
                 found[name] = f"{lines} lines of code, at most {most}"

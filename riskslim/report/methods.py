@@ -18,7 +18,7 @@ from riskslim.score.requirements import alike
 from riskslim.score.typesetting import likewise, one_line
 
 if TYPE_CHECKING:
-    from riskslim.report.protocols import CrossValidationLike
+    from riskslim.model_selection.cross_validation import CrossValidation
     from riskslim.risk_score import RiskScore
 
 __all__ = ["CITATION", "methods_text", "tripod_table"]
@@ -45,7 +45,7 @@ _MOST_ITEMS = re.compile(r"at most (\d+) of the features of '' (?:is|are) used")
 _TREND = re.compile(r"more of '' never (lowers|raises) the risk, as its trend in the training rows")
 
 
-def methods_text(score: RiskScore, cv: CrossValidationLike | None = None) -> str:
+def methods_text(score: RiskScore, cv: CrossValidation | None = None) -> str:
     """Write the paragraph on methods that a paper on the score needs.
 
     Only what the score itself states is said: what was done to the data before is the authors' to
@@ -210,7 +210,7 @@ def _recalibration(score: RiskScore) -> str:
     return score.recalibration.describe(outcome_text(score), score.scale)
 
 
-def _validation(cv: CrossValidationLike | None) -> str:
+def _validation(cv: CrossValidation | None) -> str:
     if cv is None:
         return ""
     metrics = (("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"))

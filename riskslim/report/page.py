@@ -23,9 +23,11 @@ from riskslim.exceptions import ExtrapolationWarning
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from riskslim.classifier import RiskSLIMClassifier
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.grouped import GroupedRows
-    from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
     from riskslim.score.typesetting import SheetContent
@@ -42,9 +44,9 @@ def render(
     X_test: Any = None,
     y_test: Any = None,
     sample_weight_test: Any = None,
-    cv: CrossValidationLike | None = None,
-    problem: RiskScoreProblem | EstimatorLike | None = None,
-    size_path: SizePathLike | None = None,
+    cv: CrossValidation | None = None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+    size_path: ModelSizePath | None = None,
     bins: Any = None,
     n_resamples: int | None = None,
     groups: Sequence[str] = (),
@@ -102,9 +104,9 @@ def page_of(
     score: RiskScore,
     rows: Sequence[Rows],
     *,
-    cv: CrossValidationLike | None = None,
-    problem: RiskScoreProblem | EstimatorLike | None = None,
-    size_path: SizePathLike | None = None,
+    cv: CrossValidation | None = None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+    size_path: ModelSizePath | None = None,
     groups: Sequence[GroupedRows] = (),
     title: str | None = None,
 ) -> str:
@@ -138,9 +140,9 @@ def page_of(
 def _page(
     score: RiskScore,
     rows: Sequence[Rows],
-    cv: CrossValidationLike | None,
-    problem: RiskScoreProblem | EstimatorLike | None,
-    size_path: SizePathLike | None,
+    cv: CrossValidation | None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None,
+    size_path: ModelSizePath | None,
     groups: Sequence[GroupedRows],
     title: str | None,
 ) -> str:

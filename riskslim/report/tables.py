@@ -19,7 +19,6 @@ from riskslim.metrics.performance import METRICS, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
 from riskslim.report.cells import Cell, ReportTable, finite_or_none, number_cell
 from riskslim.report.inputs import is_same_score
-from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import (
     EXTREME,
     METRIC_NAMES,
@@ -39,8 +38,9 @@ from riskslim.solution import percent
 
 if TYPE_CHECKING:
     from riskslim.metrics.discrimination import OperatingPoints, RateName
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.report.protocols import SizeLike, SizePathLike
     from riskslim.risk_score import RiskScore
 
 __all__ = [
@@ -99,7 +99,7 @@ def certificate_table(score: RiskScore) -> ReportTable | None:
     return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 
-def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> ReportTable:
+def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTable:
     """Metrics of all data side by side.
 
     Parameters
@@ -214,7 +214,7 @@ def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange 
     return Cell(text, finite_or_none(value), interval, f"{of}: {low} to {high}")
 
 
-def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
+def _over_folds(cv: CrossValidation, name: str, bins: Any) -> Cell:
     if name in METRICS:
         return Cell(cv.summary(name), finite_or_none(cv.mean(name)))
     curves = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
@@ -320,7 +320,7 @@ def requirements(score: RiskScore, problem: RiskScoreProblem | None) -> Sequence
     return problem.requirements(vector_of(score))
 
 
-def path_tables(score: RiskScore, path: SizePathLike) -> list[ReportTable]:
+def path_tables(score: RiskScore, path: ModelSizePath) -> list[ReportTable]:
     """The best scores of all sizes: how good they are, and their points.
 
     Parameters
@@ -357,13 +357,13 @@ def path_tables(score: RiskScore, path: SizePathLike) -> list[ReportTable]:
     ]
 
 
-def _size_cell(score: RiskScore, entry: SizeLike) -> Cell:
+def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:
     found = entry.risk_score
     is_this = found is not None and is_same_score(found, score)
     return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
 
 
-def _size_metrics(entry: SizeLike, tested: bool) -> list[Cell]:
+def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
     certificate = entry.solution.certificate
     gap = certificate.optimality_gap
     row = [

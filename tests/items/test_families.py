@@ -29,6 +29,7 @@ from riskslim.exceptions import CertificateError
 from riskslim.items import Item, read_items
 from riskslim.items.families import Family, families
 from riskslim.items.rules import with_items
+from riskslim.score.presentation import attainable
 from riskslim.score.training import check_scores_of_training
 
 # Thresholds in one direction, levels, and single conditions.
