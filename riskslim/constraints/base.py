@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
-from riskslim.data.statements import Statement
 from riskslim.items.item import unknown_feature, variable_of
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
     from riskslim.data.training_data import TrainingData
+    from riskslim.items.item import Item
 
 __all__ = [
     "INTERCEPT",
@@ -71,7 +71,7 @@ class Variable:
     name: str
 
     def among(
-        self, feature_names: Iterable[str], items: Mapping[str, Statement] = MappingProxyType({})
+        self, feature_names: Iterable[str], items: Mapping[str, Item] = MappingProxyType({})
     ) -> tuple[str, ...]:
         """Features of the variable.
 
@@ -335,7 +335,7 @@ class Setting:
             raise ValueError(f"the constraint ({label}) names features that do not exist: {wanted}")
 
     @property
-    def items(self) -> Mapping[str, Statement]:
+    def items(self) -> Mapping[str, Item]:
         """Statements on features."""
         return {} if self.data is None else self.data.items
 

@@ -27,7 +27,6 @@ from riskslim.score.observations import observations_of
 from riskslim.score.predictions import table_with_items
 
 if TYPE_CHECKING:
-    from riskslim.data.statements import Statement
     from riskslim.risk_score import RiskScore
     from riskslim.solution import SolutionPool
 
@@ -138,7 +137,7 @@ def ranges_with_other_points(
     ranges: Mapping[str, CutoffRange],
     score: RiskScore,
     pool: SolutionPool,
-    items: Mapping[str, Statement],
+    items: Mapping[str, Item],
 ) -> dict[str, CutoffRange]:
     """Widen ranges by the scores of a list, which have points of their own.
 
@@ -184,16 +183,14 @@ def ranges_with_other_points(
 
 
 def _widened(
-    one: CutoffRange, own: Item, as_good: set[str], items: Mapping[str, Statement]
+    one: CutoffRange, own: Item, as_good: set[str], items: Mapping[str, Item]
 ) -> CutoffRange:
     """A range with the cut-offs next to it that are as good, one after the other."""
     cutoffs = sorted(
         (
             item
             for item in items.values()
-            if isinstance(item, Item)
-            and (item.variable, item.kind) == (own.variable, own.kind)
-            and item.interval is not None
+            if (item.variable, item.kind) == (own.variable, own.kind) and item.interval is not None
         ),
         key=lambda item: item.value,
     )

@@ -17,7 +17,6 @@ from riskslim.items.item import Item
 from riskslim.score.table import AttainableScores
 
 if TYPE_CHECKING:
-    from riskslim.data.statements import Statement
     from riskslim.data.training_data import TrainingData
     from riskslim.risk_score import RiskScore
 
@@ -78,7 +77,7 @@ def agreeing_items(
         Without the conditions on a variable of which some row has a combination that cannot be:
         two levels at once, for example. A warning is logged.
     """
-    items = {name: _as_item(item) for name, item in data.items.items() if name in feature_ranges}
+    items = {name: item for name, item in data.items.items() if name in feature_ranges}
     for name, item in [*items.items()]:
         values = feature_ranges[name]
         is_binary = values.is_integer and values.minimum >= 0 and values.maximum <= 1
@@ -101,12 +100,6 @@ def agreeing_items(
         for name in family.names:
             del items[name]
     return items
-
-
-def _as_item(statement: Statement) -> Item:
-    if isinstance(statement, Item):
-        return statement
-    return Item(statement.name, statement.variable, statement.kind, statement.value)
 
 
 def check_scores_of_training(score: RiskScore, data: TrainingData) -> None:
