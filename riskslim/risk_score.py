@@ -1091,9 +1091,7 @@ class RiskScore:
         >>> print(score.boolean_rule(2))
         BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
         """
-        return boolean_rule(
-            self.points, self.feature_ranges, self.items, threshold, max_terms=max_terms
-        )
+        return boolean_rule(self, threshold, max_terms=max_terms)
 
     def methods_text(self, cv: CrossValidation | None = None) -> str:
         """Write the paragraph on methods that a paper on the score needs.

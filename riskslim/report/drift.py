@@ -97,7 +97,7 @@ def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
         np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
     )
     entries = risk_rows(
-        AttainableScores(score.points, score.feature_ranges, score.items),
+        AttainableScores(score),
         link_of(score),
         extreme=EXTREME,
         max_rows=MOST_DISTINCT_SCORES,

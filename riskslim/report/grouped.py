@@ -109,10 +109,7 @@ def _without_interval(group: GroupMetrics) -> GroupMetrics:
 
 def _labels(score: RiskScore, rows: Rows, column: str) -> NDArray[Any]:
     """The values of a column, of rows with weight."""
-    X = rows.given.X
-    if score.variables:
-        X = named_rows(X, score.points, score.variables, score.items)
-    table = raw_table(X)
+    table = raw_table(named_rows(score, rows.given.X))
     names = [str(name) for name in table.names or ()]
     if column not in names:
         which = f"their columns are {listing(map(repr, names))}" if names else "columns need names"

@@ -189,9 +189,7 @@ def rows_of(
     if observed is None:
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
     given = Given(X, y, sample_weight)
-    if score.variables:
-        X = named_rows(X, score.points, score.variables, score.items)
-    X = _counted(score, X, sample_weight)
+    X = _counted(score, named_rows(score, X), sample_weight)
     log_odds = score.decision_function(X)
     risk = logistic(log_odds)
     positive, weight = observed.is_positive, observed.weights

@@ -18,9 +18,9 @@ from riskslim.data.weights import checked_weights
 from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.explanation import Explanation, explanation, fixed_features
-from riskslim.score.predictions import named, rows_of
+from riskslim.score.predictions import rows_of
 from riskslim.score.reason_codes import checked_average, reasons_of
-from riskslim.score.rows import ScoredRows, as_row, numbers_of
+from riskslim.score.rows import ScoredRows, as_row, named_rows, numbers_of
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -67,9 +67,7 @@ def _explained(
     """Explain rows that were opened; each kind of them once."""
     against = None if average is None else checked_average(average, tuple(score.points))
     limit = None if threshold is None else checked_number(threshold, "threshold")
-    stays = fixed_features(
-        fixed, score.points, (*score.feature_names, *score.variables), score.items
-    )
+    stays = fixed_features(score, fixed)
     special = _special_values(score)
     names, columns = list(score.points), rows.values()
     lacking = _missing_in(score, X)
@@ -131,7 +129,7 @@ def _missing_in(score: RiskScore, X: Any) -> dict[str, NDArray[np.bool_]]:
     """Rows in which raw columns have no value, by column."""
     if not score.variables:
         return {}
-    table = raw_table(named(score, X), score.variables)
+    table = raw_table(named_rows(score, X), score.variables)
     names = [str(name) for name in table.names or ()]
     there = [name for name in score.variables if name in names]
     return {name: missing_in(table.values(names.index(name))) for name in there}
@@ -143,7 +141,7 @@ def _measured_in(
     """Rows in which columns of numbers have one that is no special value, by column."""
     found = {name: np.zeros_like(gaps) for name, gaps in lacking.items()}
     if found:
-        table = raw_table(named(score, X), score.variables)
+        table = raw_table(named_rows(score, X), score.variables)
         for one, values in numbers_of(table, score.variables.values()):
             found[one.name] = np.isfinite(values) & ~np.isin(values, one.special)
     return found

@@ -472,23 +472,15 @@ def _unstated(
     )
 
 
-def fixed_features(
-    fixed: Sequence[str],
-    points: Iterable[str],
-    known: Iterable[str],
-    items: Mapping[str, Item],
-) -> frozenset[str]:
+def fixed_features(score: RiskScore, fixed: Sequence[str]) -> frozenset[str]:
     """Features with points that cannot change, by their names or those of their variables.
 
     Parameters
     ----------
+    score : RiskScore
+        The variables of features of which nothing is stated are read from their names.
     fixed : sequence of str
-    points : iterable of str
-        Features with points.
-    known : iterable of str
-        All features and raw columns: those without points may be named as well.
-    items : mapping from str to Item
-        What is stated of features; the variable of others is read from their names.
+        Features without points, and raw columns, may be named as well.
 
     Returns
     -------
@@ -501,22 +493,24 @@ def fixed_features(
 
     Examples
     --------
+    >>> from riskslim import RiskScore
     >>> from riskslim.score.explanation import fixed_features
-    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"], {}))
+    >>> score = RiskScore(-3, {"age >= 40": 1, "smoker": 1, "age >= 60": 1})
+    >>> sorted(fixed_features(score, ["age"]))
     ['age >= 40', 'age >= 60']
     """
     if isinstance(fixed, str):
         raise ValueError(f"fixed must be a sequence of names, got the text {fixed!r}")
-    points, known = tuple(points), tuple(known)
-    names = dict.fromkeys(
-        [*points, *known, *(variable_of(name, items) for name in (*points, *known))]
-    )
+    known = (*score.points, *score.feature_names, *score.variables)
+    names = dict.fromkeys([*known, *(variable_of(name, score.items) for name in known)])
     unknown = [name for name in fixed if name not in names]
     if unknown:
         named = listing(repr(name) + near(name, names) for name in unknown)
         raise ValueError(f"fixed names what the score does not have: {named}.")
     wanted = set(fixed)
-    return frozenset(name for name in points if {name, variable_of(name, items)} & wanted)
+    return frozenset(
+        name for name in score.points if {name, variable_of(name, score.items)} & wanted
+    )
 
 
 def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:

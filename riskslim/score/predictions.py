@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
 __all__ = [
-    "decision_function", "named", "predict", "predict_proba", "remarks", "remarks_on_risks",
+    "decision_function", "predict", "predict_proba", "remarks", "remarks_on_risks",
     "rows_of", "score_samples", "table_with_items", "with_items",
 ]  # fmt: skip
 
@@ -144,11 +144,6 @@ def rows_of(score: RiskScore, X: Any) -> ScoredRows:
     return rows
 
 
-def named(score: RiskScore, X: Any) -> Any:
-    """Return rows in which raw columns have names, where the score knows them."""
-    return named_rows(X, score.points, score.variables, score.items) if score.variables else X
-
-
 def _opened(score: RiskScore, X: Any) -> ScoredRows:
     return ScoredRows.open(X, tuple(score.points), score.feature_names, score.items)
 
@@ -158,7 +153,7 @@ def _computed(
 ) -> tuple[Table, dict[str, str]]:
     """Rows with the items that they lacked, and the raw column that each is computed from."""
     return computed_items(
-        named(score, X),
+        named_rows(score, X),
         tuple(score.points),
         score.feature_names,
         score.variables,

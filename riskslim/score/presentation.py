@@ -38,7 +38,7 @@ from riskslim.score.typesetting import ScoreLine, one_line
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["EXTREME", "MAX_ROWS", "attainable", "risk_table", "sheet", "worth_of_a_point"]
+__all__ = ["EXTREME", "MAX_ROWS", "risk_table", "sheet", "worth_of_a_point"]
 
 # Risks below it, and above 1 minus it, are printed as bounds.
 EXTREME = 0.001
@@ -52,11 +52,6 @@ _TRUE = ("1", "1.0", "true")
 _LEAST_POINT, _MOST_POINT = 0.001, 10.0
 
 
-def attainable(score: RiskScore) -> AttainableScores:
-    """Return the scores that values of the features in the training data allow."""
-    return AttainableScores(score.points, score.feature_ranges, score.items)
-
-
 def risk_table(
     score: RiskScore,
     X: Any = None,
@@ -68,7 +63,7 @@ def risk_table(
 ) -> tuple[RiskRow, ...]:
     """List the risk of every attainable score, and with data what was observed."""
     return risk_rows(
-        attainable(score),
+        AttainableScores(score),
         link_of(score),
         extreme=checked_extreme(extreme),
         max_rows=checked_max_rows(max_rows),
@@ -180,7 +175,7 @@ def _notes(
     chosen = score.certificate is not None and score.certificate.scales != PAPER_SCALE
     if chosen or link_of(score).scale != 1.0:
         yield worth_of_a_point(score)
-    yield from _notes_on_scores(risks, attainable(score))
+    yield from _notes_on_scores(risks, AttainableScores(score))
     if risks[0].n_samples is not None:
         share = "share, by weight," if is_weighted else "share"
         yield (

@@ -116,7 +116,7 @@ def check_scores_of_training(score: RiskScore, data: TrainingData) -> None:
     CertificateError
         Some row has a score that the table of attainable scores does not list.
     """
-    totals = AttainableScores(score.points, score.feature_ranges, score.items).enumerated()
+    totals = AttainableScores(score).enumerated()
     if totals is None:
         return
     position = {name: j for j, name in enumerate(data.feature_names)}
