@@ -30,7 +30,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import Item
 from riskslim.items.rules import HandleUnknown
 from riskslim.items.variables import RawVariable
-from riskslim.score import changes, explaining, fitted, predictions, presentation
+from riskslim.score import changes, explaining, predictions, presentation, training
 from riskslim.score import json as score_json
 from riskslim.score.band import VariableBands
 from riskslim.score.bands import bands_of
@@ -318,7 +318,7 @@ class RiskScore:
         >>> RiskScore.from_solution(solution, data)
         RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
         """
-        return fitted.from_solution(
+        return training.from_solution(
             cls, solution, data, rank=rank, problem=problem, encoder=encoder, raw=raw,
             with_remarks=with_remarks,
         )  # fmt: skip
@@ -361,7 +361,7 @@ class RiskScore:
         >>> RiskScore.from_coefficients([-2, 0, 3], data)
         RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
         """
-        return fitted.from_coefficients(cls, coef, data, scale=scale, certificate=certificate)
+        return training.from_coefficients(cls, coef, data, scale=scale, certificate=certificate)
 
     # ---- applied to rows -------------------------------------------------------------------------
 
