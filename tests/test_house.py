@@ -55,6 +55,8 @@ MAX_LINES = 700  # of a module
 MAX_CLASS_LINES = 400
 MAX_FUNCTION_LINES = 80
 MAX_POSITIONAL = 12  # parameters that may be given without their name
+# Interfaces with several implementations. One class is named by an import for annotations.
+PROTOCOLS = {"InterruptibleRun", "Metric", "TreeSearch"}
 # Kernels are one function per loop over the rows, and pass everything in arguments.
 WITHOUT_LIMITS = "_kernels"
 # What is larger, and why.
@@ -343,6 +345,16 @@ def test_rooms_are_of_a_size_to_read():
     unforeseen = [f"{name}: {what}" for name, what in found.items() if name not in LARGER]
     assert not unforeseen, "\n".join(unforeseen)
     assert set(found) == set(LARGER), "it is small enough now: take it from LARGER"
+
+
+def test_protocols_have_several_implementations():
+    found = {
+        node.name
+        for tree in sources().values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
+    }
+    assert found == PROTOCOLS
 
 
 # ---- docstrings --------------------------------------------------------------------------------
