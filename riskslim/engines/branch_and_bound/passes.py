@@ -27,7 +27,7 @@ from riskslim.rows.base import Sums
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.node_rows import NodeRows
-    from riskslim.engines.branch_and_bound.parts import RowsOfParts
+    from riskslim.engines.branch_and_bound.search_rows import RowsOfParts
     from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
 __all__ = ["Asked", "SampledNodes", "Steps", "answered", "answered_together"]
