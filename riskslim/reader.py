@@ -15,7 +15,6 @@ from riskslim.data.files import as_arrow, open_file
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.roles import Columns
-from riskslim.data.statements import Statement
 from riskslim.data.tables import Table, open_table, series_values
 from riskslim.data.training_data import TrainingData
 from riskslim.data.warned import warn_of_order
@@ -27,6 +26,7 @@ from riskslim.rows.file_rows import read_files
 from riskslim.rows.reading import default_memory_limit
 
 if TYPE_CHECKING:
+    from riskslim.items.item import Item
     from riskslim.rows.reading import ReadProgress
 
 __all__ = ["are_held", "are_paths", "bytes_in_memory", "read"]
@@ -46,7 +46,7 @@ def read(
     y: Any,
     sample_weight: Any = None,
     *,
-    items: ItemEncoder | Iterable[Statement] | Mapping[str, Statement] | None = None,
+    items: ItemEncoder | Iterable[Item] | Mapping[str, Item] | None = None,
     positive_label: Any = None,
     features: Iterable[str] | None = None,
     exclude: Iterable[str] = (),

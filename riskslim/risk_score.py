@@ -18,44 +18,49 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._checks import checked_points
-from riskslim._wording import listing
 from riskslim._writing import write_file
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
-from riskslim.data.training_data import TrainingData
-from riskslim.exports.methods import Exports
-from riskslim.items.item import COMPARISONS, Item, read_item, source_variable
-from riskslim.items.rules import is_level, raw_table
+from riskslim.items.item import Item
+from riskslim.items.rules import HandleUnknown
 from riskslim.items.variables import RawVariable
-from riskslim.rows.excerpts import excerpt_of
-from riskslim.scale import PAPER_SCALE, checked_scale
+from riskslim.score import changes, explaining, predictions, presentation, training
 from riskslim.score import json as score_json
-from riskslim.score.cutoff_ranges import CutoffRange
-from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
-from riskslim.score.fields import check_known, check_names, checked_classes
-from riskslim.score.fit_remarks import checked_remarks
-from riskslim.score.labels import Label, check_labelled, labels_of
-from riskslim.score.layout import SheetLayout
-from riskslim.score.reasons import Reasons
-from riskslim.score.recalibration import Recalibration, checked_prevalence
-from riskslim.score.recalibrations import Recalibrations
-from riskslim.score.requirements import Requirement, checked_requirements
-from riskslim.score.training import agreeing_items, check_scores_of_training, feature_ranges_of
+from riskslim.score.band import VariableBands
+from riskslim.score.bands import bands_of
+from riskslim.score.boolean_rule import BooleanRule, boolean_rule
+from riskslim.score.checks import checked_fields
+from riskslim.score.cutoff_ranges import SHARE, CutoffRange
+from riskslim.score.cutoff_sweep import with_cutoff_ranges
+from riskslim.score.explanation import Explanation
+from riskslim.score.labels import Label, LabelLike
+from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
+from riskslim.score.observations import operating_points
+from riskslim.score.presentation import EXTREME, MAX_ROWS
+from riskslim.score.recalibration import Recalibration, recalibrated
+from riskslim.score.requirements import Requirement
+from riskslim.score.scorecard import HigherIs, Scorecard, scorecard_of
+from riskslim.score.sheet import ScoreSheet
+from riskslim.score.table import RiskRow
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from riskslim.classifier import RiskSLIMClassifier
+    from riskslim.data.training_data import TrainingData
+    from riskslim.exports.terms import Inputs
     from riskslim.items.encoder import ItemEncoder
+    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.solution import Solution
 
 __all__ = ["RiskScore"]
@@ -65,7 +70,7 @@ _MAPPINGS = ("points", "feature_ranges", "variables", "items", "cutoff_ranges", 
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class RiskScore(Reasons, Recalibrations, Exports):
+class RiskScore:
     r"""A risk score: points per feature, an intercept, and the risk of every score.
 
     Parameters
@@ -251,71 +256,10 @@ class RiskScore(Reasons, Recalibrations, Exports):
     layout: SheetLayout = dataclasses.field(default_factory=SheetLayout)
 
     def __post_init__(self) -> None:
-        if isinstance(self.feature_names, str):
-            raise TypeError(f"feature_names must be names, not one str, got {self.feature_names!r}")
-        names = tuple(self.feature_names) or tuple(self.points)
-        check_names(names)
-        check_known(self.points, names, "points")
-        points = {
-            name: checked_points(self.points[name], f"points of {name!r}")
-            for name in names
-            if name in self.points
-        }
-        used = sorted((name for name in points if points[name]), key=lambda name: -points[name])
-        ranges = dict(self.feature_ranges)
-        check_known(ranges, names, "feature_ranges")
-        for name, value in ranges.items():
-            if not isinstance(value, FeatureRange):
-                raise TypeError(f"feature_ranges[{name!r}] must be a FeatureRange, got {value!r}")
-        if not isinstance(self.certificate, Certificate | None):
-            raise TypeError(f"certificate must be a Certificate, got {self.certificate!r}")
-        if not isinstance(self.class_weighting, ClassWeighting | None):
-            raise TypeError(
-                f"class_weighting must be a ClassWeighting, got {self.class_weighting!r}"
-            )
-        if not isinstance(self.csv_format, CsvFormat | None):
-            raise TypeError(f"csv_format must be a CsvFormat, got {self.csv_format!r}")
-        if not isinstance(self.recalibration, Recalibration | None):
-            raise TypeError(f"recalibration must be a Recalibration, got {self.recalibration!r}")
-        said = checked_remarks(self.fit_remarks)
-        _set(self, fit_remarks=() if self.certificate is None else said)
-        _set(self, requirements=checked_requirements(self.requirements))
-        if self.prevalence is not None:
-            _set(self, prevalence=checked_prevalence(self.prevalence, "prevalence"))
-        _set(
-            self,
-            intercept=checked_points(self.intercept, "intercept"),
-            points=MappingProxyType({name: points[name] for name in used}),
-            outcome_name=str(self.outcome_name),
-            classes=checked_classes(self.classes),
-            feature_names=names,
-            feature_ranges=MappingProxyType(
-                {name: ranges.get(name, FeatureRange(0, 1)) for name in used}
-            ),
-            scale=checked_scale(self.scale),
-        )
-        items = _used_items(used, self.items, names, self.variables)
-        variables = _used_variables(used, self.variables, items)
-        cutoffs = _used_cutoffs(used, self.cutoff_ranges, names)
-        _set(
-            self,
-            items=MappingProxyType(items),
-            variables=MappingProxyType(variables),
-            cutoff_ranges=MappingProxyType(cutoffs),
-            labels=MappingProxyType(self._checked_labels(items, variables)),
-        )
-        if not isinstance(self.layout, SheetLayout):
-            raise TypeError(f"layout must be a SheetLayout, got {self.layout!r}")
+        for name, value in checked_fields(self).items():
+            object.__setattr__(self, name, value)
 
-    def _checked_labels(
-        self, items: Mapping[str, Item], variables: Mapping[str, RawVariable]
-    ) -> dict[str, Label]:
-        labels = labels_of(self.labels)
-        raw = [item.variable for item in items.values()]
-        # Those of features without points: their variables may have labels as well.
-        raw += [source_variable(name) for name in self.feature_names]
-        check_labelled(labels, [*self.feature_names, *variables, *raw])
-        return labels
+    # ---- made of fits ----------------------------------------------------------------------------
 
     @classmethod
     def from_solution(
@@ -374,44 +318,10 @@ class RiskScore(Reasons, Recalibrations, Exports):
         >>> RiskScore.from_solution(solution, data)
         RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
         """
-        if not isinstance(data, TrainingData):
-            raise TypeError(
-                f"data must be the TrainingData that the problem was stated on, got "
-                f"{type(data).__name__}"
-            )
-        if solution.feature_names != data.feature_names:
-            raise ValueError(
-                f"the solution is for {len(solution.feature_names)} features that are not the "
-                f"{data.n_features} features of the data; pass the data that it was fitted to"
-            )
-        coef, scale = _ranked(solution, rank)
-        certificate = None if rank else solution.certificate
-        requirements: tuple[Requirement, ...] = ()
-        if problem is not None:
-            single = problem if problem.scales.is_single else problem.at_scale(scale)
-            requirements = single.requirements(coef)
-        said = problem.remarks(coef) if problem is not None and with_remarks and not rank else ()
-        score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
-        score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
-        if raw is not None and not data.has_each_row:
-            raise ValueError(
-                "raw columns are looked at row by row, but equal rows of these data were merged "
-                "while they were read: leave raw out"
-            )
-        if raw is not None:
-            ranges = cutoff_ranges(
-                score,
-                raw_table(raw),
-                score.score_samples(data),
-                data.labels > 0,
-                data.sample_weight,
-            )
-            if rank == 0 and solution.pool is not None and len(solution.pool):
-                ranges = ranges_with_other_points(ranges, score, solution.pool, data.items)
-            score = dataclasses.replace(score, cutoff_ranges=ranges)
-        if encoder is not None and score.points:
-            score = score.with_variables(encoder)
-        return score
+        return training.from_solution(
+            cls, solution, data, rank=rank, problem=problem, encoder=encoder, raw=raw,
+            with_remarks=with_remarks,
+        )  # fmt: skip
 
     @classmethod
     def from_coefficients(
@@ -451,32 +361,456 @@ class RiskScore(Reasons, Recalibrations, Exports):
         >>> RiskScore.from_coefficients([-2, 0, 3], data)
         RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
         """
-        vector = np.asarray(coef)
-        if vector.shape != (data.n_features + 1,):
-            raise ValueError(
-                f"coef must be of shape ({data.n_features + 1},), the intercept and one for each "
-                f"feature, got {vector.shape}"
-            )
-        used = np.flatnonzero(vector[1:]).tolist()
-        names = data.feature_names
-        rows = excerpt_of(data, used)
-        ranges = feature_ranges_of(rows, data, [names[j] for j in used])
-        score = cls(
-            vector[0].item(),
-            {names[j]: vector[1 + j].item() for j in used},
-            outcome_name=data.outcome_name,
-            classes=data.classes,
-            feature_names=names,
-            feature_ranges=ranges,
-            certificate=certificate,
-            scale=scale,
-            class_weighting=data.class_weighting,
-            prevalence=data.prevalence,
-            items=agreeing_items(rows, ranges),
-            csv_format=data.csv_format,
+        return training.from_coefficients(cls, coef, data, scale=scale, certificate=certificate)
+
+    # ---- applied to rows -------------------------------------------------------------------------
+
+    def score_samples(self, X: Any) -> NDArray[Any]:
+        r"""Compute the score, the sum of the points, of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), data frame, mapping, or list of mappings
+            An array or nested lists with all features in the order of ``feature_names``; or
+            anything with names, of which only the features with points are read: any data frame
+            that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
+            columns, a mapping or a pandas series from names to the values of one row, or a list
+            of such rows. A Dask data frame or array: what is returned is then a Dask array, and
+            nothing is computed before it is asked for. Of a score that knows its ``variables``, raw
+            columns will do: features that X lacks are computed from them as by :meth:`with_items`;
+            and arrays and nested lists have the raw columns, in the order of ``variables`` (then
+            features with points that are computed from none of these), never items.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            int64 where all values that were read are integers, else float64; float64 of Dask
+            collections.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Features are missing, the number of columns is wrong, or values are missing, infinite
+            or no numbers; an item, of which it is stated what it is, has other values than 0 and 1;
+            columns are named, rows counted. Raw columns have levels that the training data did not
+            have.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            Features, or raw columns that they are computed from, have values far outside of their
+            range in the training data, by more than its width: the unit may be another one. One
+            warning names them all.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 2, "exercise": -1}).score_samples([[1, 0], [1, 1], [0, 1]])
+        array([ 2,  1, -1])
+        """
+        return predictions.score_samples(self, X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Compute the log-odds :math:`(\lambda_0 + \sum_j \lambda_j x_j) / m` of each row.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            Natural logarithm of risk / (1 - risk): positive where the positive class is more
+            likely. Of a score with the scale 1 these are points, intercept included; with another
+            scale m, points divided by m.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
+        array([-1.2,  0.8])
+        """
+        return predictions.decision_function(self, X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        r"""Compute the probability of each class.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes``: the second one is the risk. With the scale 1 both
+            columns are accurate to a few units in the last place, however small they are; with
+            another one, to a few units of it times the log-odds, which are rounded.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 2}).predict_proba([[0], [1]]).round(4)
+        array([[0.9526, 0.0474],
+               [0.7311, 0.2689]])
+        """
+        return predictions.predict_proba(self, X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The positive label where the risk is above 50%, else the negative one.
+        """
+        return predictions.predict(self, X)
+
+    def remarks(self, X: Any = None) -> tuple[str, ...]:
+        """Return what is worth knowing about the score, or about predictions for some rows.
+
+        Parameters
+        ----------
+        X, optional
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        tuple of str
+            One sentence if the classes were weighted in training, so that risks are not calibrated;
+            in its place, one that says for which rows the score was recalibrated.
+            Without rows, one on how far cut-offs can be moved before the objective changes, where
+            that is known (:meth:`with_cutoff_ranges`). With rows, one for each feature with points
+            that has values outside of its range in the training data, and for each raw column of
+            the score's ``variables`` that has: predictions for these rows extrapolate, or the unit
+            is another one. One for each variable with conditions that contradict each other, such
+            as "age >= 60" without "age >= 40": neither sheets nor rules are about such rows.
+            Empty if there is nothing to say.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`score_samples`.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.risk_score import FeatureRange
+        >>> score = RiskScore(-5, {"visits": 2}, feature_ranges={"visits": FeatureRange(0, 7)})
+        >>> for remark in score.remarks({"visits": [3, 0, 12]}):
+        ...     print(remark)
+        1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
+        (rows counted from 0).
+        """
+        return predictions.remarks(self, X)
+
+    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Any:
+        """Add the conditions that raw records lack, computed from their columns by name.
+
+        Parameters
+        ----------
+        X : data frame, mapping, list of mappings, or array-like of shape (n, d)
+            Records with raw columns: for the feature "age >= 60" the column "age", for "sex = male"
+            the column "sex". Arrays have no names: those of raw columns are as in
+            :meth:`score_samples`.
+        handle_unknown : {"error", "ignore"}, default "error"
+            Levels that did not occur in the training data, where the score knows its
+            ``variables``: refuse them, or let them meet no condition and log a warning.
+
+        Returns
+        -------
+        data frame, or dict from str to ndarray of shape (n,)
+            The columns of X and, behind them, the features with points that X lacked, as 0 and
+            1: for the methods of the score and its rules. A data frame of the library of X, if
+            that is one, with the same labels of rows; otherwise a mapping.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Missing values, unless the score knows what they mean; unknown levels; text where
+            numbers are needed; names that are conditions on several columns; conditions that X
+            has with other values than 0 and 1.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            Raw columns that items are computed from have values far outside of their range in the
+            training data (:func:`riskslim.data.extrapolation.far_values`): the unit may be another
+            one. One warning names them all.
+
+        See Also
+        --------
+        riskslim.items.rules.with_items : what it is computed by, with all details.
+        riskslim.ItemEncoder : makes such conditions.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+        >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+        >>> score.with_items(raw)["age >= 60"]
+        array([0, 1, 1], dtype=int8)
+        >>> score.score_samples(score.with_items(raw))
+        array([1, 2, 3])
+        """
+        return predictions.with_items(self, X, handle_unknown=handle_unknown)
+
+    # ---- shown -----------------------------------------------------------------------------------
+
+    def risk_table(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = EXTREME,
+        max_rows: int | None = None,
+    ) -> tuple[RiskRow, ...]:
+        """List the risk of every attainable score, and with data what was observed.
+
+        Where all features with points are integers with few values, the scores are all sums that
+        their values in the training data allow, without conditions that contradict each
+        other, such as "age >= 60" without "age >= 40"; those with a risk below 0.1% share one
+        entry, and so do those above 99.9%. With other features the entries are
+        for scores at equal steps, from a risk of 0.1% to one of 99.9% or
+        to the ends of what the training data allow. The larger the scale, the further apart
+        are these scores.
+
+        With data every row has an entry: scores that only the data have are listed as well, and
+        where scores are not enumerated, the entries are for all scores from one step to the next.
+
+        Parameters
+        ----------
+        X, optional
+            Rows, as in :meth:`score_samples`.
+        y : array-like of shape (n,), optional
+            Their labels, which must be those in ``classes``. Given with X.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows. Without them all rows weigh the same.
+        extreme : float, default 0.001
+            Risks below it are printed as "<0.1%", those above 1 minus it as ">99.9%".
+        max_rows : int, optional
+            Most entries, at least 5: more scores are put into groups such as "2 to 5". By default
+            scores have entries of their own however many they are.
+
+        Returns
+        -------
+        tuple of RiskRow
+            In order of the score.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`; X is given without y or the reverse; y has labels that
+            are not in ``classes``; weights are negative or not finite; there are no rows;
+            ``extreme`` or ``max_rows`` is out of range.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> for row in score.risk_table():
+        ...     print(row.score, row.risk)
+        -1 1.8%
+        0 4.7%
+        1 11.9%
+        2 26.9%
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> for row in score.risk_table(X, [1, 0, 0, 0, 0]):
+        ...     print(row.score, row.risk, row.observed, row.n_positive, row.n_samples)
+        -1 1.8% None 0 0
+        0 4.7% 0.0 0 2
+        1 11.9% 0.0 0 1
+        2 26.9% 0.5 1 2
+        """
+        return presentation.risk_table(
+            self, X, y, sample_weight, extreme=extreme, max_rows=max_rows
         )
-        check_scores_of_training(score, rows)
-        return score
+
+    def sheet(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = EXTREME,
+        max_rows: int | None = MAX_ROWS,
+        by: ShownBy | None = None,
+        points: PointsShown | None = None,
+    ) -> ScoreSheet:
+        """Write the words and numbers of a sheet on which people add up points.
+
+        Parameters
+        ----------
+        X, y, sample_weight, extreme, max_rows
+            As in :meth:`risk_table`. By default there are at most 30 entries.
+        by : {"item", "variable"}, optional
+            One line for each item, or one row for each variable with its bands, as scorecards
+            have them: "< 66: 0, 66 to 70: 1, >= 71: 3". Default: the ``layout`` of the score.
+        points : {"fitted", "non-negative"}, optional
+            Points as they were fitted; or conditions with negative points turned round, so that
+            the least that an item, or a variable, adds is 0. The scores on the sheet are then
+            larger than those of :meth:`score_samples`, by a number that the sheet states; the
+            risks are the same. Default: the ``layout`` of the score.
+
+        Returns
+        -------
+        ScoreSheet
+            What is rendered: as text by ``str``, and with ``to_markdown``, ``to_html``,
+            ``to_latex`` and ``plot``. The methods of the score with these names render
+            ``score.sheet()``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; another ``by`` or ``points``.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> print(score.sheet(X, [1, 0, 0, 0, 0], extreme=0.05))
+        RISK SCORE: risk of outcome
+        +----------------------------+-----------+-------+
+        | 1. smoker                  |  2 points |   ... |
+        | 2. exercise                | -1 point  | + ... |
+        +----------------------------+-----------+-------+
+        |    ADD THE POINTS OF ROWS 1 TO 2 SCORE | = ... |
+        +----------------------------+-----------+-------+
+        <BLANKLINE>
+        +----------+------+-------+-------+
+        | SCORE    | <= 0 |     1 |     2 |
+        | RISK     |  <5% | 11.9% | 26.9% |
+        | OBSERVED | 0.0% |  0.0% | 50.0% |
+        | CASES    |  0/2 |   0/1 |   1/2 |
+        +----------+------+-------+-------+
+        risk = 1 / (1 + exp(3 - score))
+        Risk: the probability that outcome = 1.
+        Observed: share of rows with outcome = 1. Cases: number of such rows / of all rows.
+
+        With conditions turned round, by variable:
+
+        >>> sheet = score.sheet(by="variable", points="non-negative")
+        >>> for one in sheet.variables:
+        ...     print(one)
+        smoker: no: 0, yes: 2
+        exercise: no: 1, yes: 0
+        """
+        return presentation.sheet(
+            self, X, y, sample_weight, extreme=extreme, max_rows=max_rows, by=by, points=points
+        )
+
+    def bands(self, points: PointsShown | None = None) -> tuple[VariableBands, ...]:
+        """List the points by variable: the ranges or levels of each that have the same points.
+
+        Parameters
+        ----------
+        points : {"fitted", "non-negative"}, optional
+            As in :meth:`sheet`.
+
+        Returns
+        -------
+        tuple of VariableBands
+            Those whose points differ most first. ``str`` of one is readable.
+
+        Raises
+        ------
+        ValueError
+            Another ``points``.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age >= 66": 1, "age >= 71": 2, "sex = male": 1}
+        >>> for one in RiskScore(-3, points, items=read_items(points)).bands():
+        ...     print(one)
+        age: < 66: 0, 66 to < 71: 1, >= 71: 3
+        sex: male: 1, other: 0
+        """
+        return bands_of(self, self.layout.changed(None, points).points)[0]
+
+    def scorecard(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        base_points: float = 600,
+        base_odds: float = 50,
+        pdo: float = 20,
+        higher_is: HigherIs = "safer",
+        extreme: float = EXTREME,
+        max_rows: int | None = MAX_ROWS,
+    ) -> Scorecard:
+        """Write the score in the points of scorecards: 600 at odds of 50 to 1, 20 double them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, extreme, max_rows
+            As in :meth:`sheet`.
+        base_points : float, default 600
+            The total at which the odds are ``base_odds``.
+        base_odds : float, default 50
+            Odds against the outcome where a higher total is safer, for it where it is riskier.
+        pdo : float, default 20
+            Points that double the odds. Those of the score itself are its scale times ln 2.
+        higher_is : {"safer", "riskier"}, default "safer"
+            Of a higher total, whether the risk is lower or higher.
+
+        Returns
+        -------
+        Scorecard
+            A sheet by variable with whole points, none of which is negative but for base points.
+            Each total is a whole multiple of the score, plus a constant: totals are in the order of
+            risks, and each has the risk that :meth:`predict_proba` gives, the same bits. In
+            exchange odds and points that double them are as near to what is asked for as whole
+            points allow; the sheet states them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`sheet`; features with points are no conditions; numbers out of range; a
+            ``pdo`` for which a fitted point would be worth less than half a point.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age < 25": 2, "age < 35": 1, "defaulted before": 3}
+        >>> score = RiskScore(-5, points, outcome_name="default", items=read_items(points))
+        >>> card = score.scorecard(base_points=600, base_odds=50, pdo=20)
+        >>> for one in card.variables:
+        ...     print(one)
+        Base points: 458
+        defaulted before: no: 87, yes: 0
+        age: < 25: 0, 25 to < 35: 58, >= 35: 87
+        >>> for row in card.risks:
+        ...     print(row.score, row.risk)
+        458 73.1%
+        516 26.9%
+        545 11.9%
+        603 1.8%
+        632 0.7%
+        >>> print(card.notes[0])
+        600 points are odds of 49.23 to 1 against the outcome, and 20.1 points more double them
+        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score of the fitted
+        points, with the same risk.
+        """
+        return scorecard_of(
+            self, X, y, sample_weight, base_points=base_points, base_odds=base_odds, pdo=pdo,
+            higher_is=higher_is, extreme=extreme, max_rows=max_rows,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        return str(self.sheet())
 
     def __repr__(self) -> str:
         scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
@@ -486,6 +820,307 @@ class RiskScore(Reasons, Recalibrations, Exports):
             f"RiskScore(intercept={self.intercept}, points={dict(self.points)}, "
             f"outcome_name={self.outcome_name!r}, classes={self.classes!r}{scale})"
         )
+
+    def to_markdown(self) -> str:
+        """Write the sheet in Markdown.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_markdown` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_markdown()
+
+    def to_html(self) -> str:
+        """Write the sheet as a fragment of HTML.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_html` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_latex(self) -> str:
+        """Write the sheet in LaTeX.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_latex` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_latex()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the sheet: :meth:`~riskslim.score.sheet.ScoreSheet.plot` of :meth:`sheet`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw, by default in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        return self.sheet().plot(ax)
+
+    # ---- explained and judged --------------------------------------------------------------------
+
+    def explain(
+        self,
+        record: Any,
+        threshold: float | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        average: Mapping[str, float] | None = None,
+    ) -> Explanation:
+        """Explain the score of one record: what it is made of, and what would change it.
+
+        Parameters
+        ----------
+        record : mapping, pandas series, array-like of shape (d,), or X of one row
+            A row as in :meth:`score_samples`.
+        threshold : float, optional
+            The score, of the fitted points as in :meth:`score_samples`, from which on something is
+            done: the explanation says which few changes of items take the record to the other side.
+            By default the other side of a risk of 50%, as in :meth:`predict`.
+        fixed : sequence of str, default ()
+            What cannot change, such as "age": features, or variables with all of the conditions on
+            them. Whatever is fixed, no change makes a value missing that is known.
+        average : mapping from str to float, optional
+            Mean points of some rows by feature, from :meth:`average_points`: the explanation then
+            ranks reasons against them as well, and prints both rankings.
+
+        Returns
+        -------
+        Explanation
+            ``str`` of it is readable: in the rows, words and points of the sheet in the ``layout``
+            of the score, so that the points printed add up to the score printed.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`, there is not exactly one row, the threshold is no
+            finite number, or ``fixed`` names what the score does not have.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> points = {"prior stroke": 3, "age >= 75": 2, "exercise": -2}
+        >>> score = RiskScore(-4, points, outcome_name="stroke")
+        >>> print(score.explain({"prior stroke": 1, "age >= 75": 1, "exercise": 0}))
+        Score 5: the risk of stroke = 1 is 73.1%.
+        Points by item:
+          +3  prior stroke: yes (3 points)
+          +2  age >= 75: yes (2 points)
+          +0  exercise: no (-2 points)
+        What would change it, all else equal:
+          prior stroke: no in place of yes (score 2, risk 11.9%)
+          age >= 75: no in place of yes (score 3, risk 26.9%)
+          exercise: yes in place of no (score 3, risk 26.9%)
+        Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
+          age >= 75: no in place of yes
+        """
+        return explaining.explain(self, record, threshold, fixed=fixed, average=average)
+
+    def explain_rows(
+        self,
+        X: Any,
+        threshold: float | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        average: Mapping[str, float] | None = None,
+    ) -> list[Explanation]:
+        """Explain the scores of several records.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        threshold, fixed, average
+            As in :meth:`explain`.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row, in their order; rows of equal values share theirs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`explain`, but for the number of rows.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"age >= 60": 2, "smoker": 1})
+        >>> rows = {"age >= 60": [1, 0], "smoker": [1, 1]}
+        >>> for explained in score.explain_rows(rows):
+        ...     print(explained.score, *explained.reasons, sep="; ")
+        3; age (>= 60): 2; smoker (yes): 1
+        1; smoker (yes): 1
+        """
+        return explaining.explain_rows(self, X, threshold, fixed=fixed, average=average)
+
+    def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Compute the points that rows get on average, by feature.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        dict from str to float
+            What explanations and exports compare a record with.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`; no row has a positive weight.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"age >= 60": 2, "smoker": 1})
+        >>> X = {"age >= 60": [1, 0, 0, 0], "smoker": [1, 1, 0, 0]}
+        >>> average = score.average_points(X)
+        >>> average
+        {'age >= 60': 0.5, 'smoker': 0.5}
+        >>> explained = score.explain({"age >= 60": 1, "smoker": 1}, average=average)
+        >>> print(*explained.reasons_against_average, sep="; ")
+        age (>= 60): 1.5; smoker (yes): 0.5
+        """
+        return explaining.average_points(self, X, sample_weight)
+
+    def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
+        """List what happens at each threshold: sensitivity, specificity, PPV and NPV.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        y : array-like of shape (n,)
+            Their labels, both of ``classes``.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        OperatingPoints
+            One for each score in the data, and one at which no row is positive, with the risk of
+            each. ``print`` shows a table; ``at(sensitivity=0.9)`` chooses one of them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; the rows have one class only.
+
+        See Also
+        --------
+        riskslim.metrics.operating_points : what it is computed by.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> points = score.operating_points(X, [1, 0, 0, 0, 0])
+        >>> print(points)
+        Score   Risk  Sensitivity  Specificity    PPV     NPV  TP  FP  TN  FN
+         >= 2  26.9%       100.0%        75.0%  50.0%  100.0%   1   1   3   0
+         >= 1  11.9%       100.0%        50.0%  33.3%  100.0%   1   2   2   0
+         >= 0   4.7%       100.0%         0.0%  20.0%       -   1   4   0   0
+        >>> points.at(sensitivity=0.9).threshold
+        2.0
+        """
+        return operating_points(self, X, y, sample_weight)
+
+    def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:
+        """Write a threshold on a score over conditions as a Boolean rule.
+
+        Parameters
+        ----------
+        threshold : float
+            The rule holds where the score is at least this.
+        max_terms : int, default 1000
+            Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
+
+        Returns
+        -------
+        BooleanRule
+            The minimal disjunctive normal form. It equals the score on all values of the
+            conditions, but for those that contradict each other, such as "age >= 60" without
+            "age >= 40". No other such form has fewer terms or literals, unless there are
+            conditions on one variable in both directions ("age >= 40" and "age <= 60"), of which
+            some contradictions may not be made use of. Negative points negate.
+
+        Raises
+        ------
+        ValueError
+            Some features with points are not 0 or 1; the threshold is not finite; the rule has
+            more terms than ``max_terms``.
+
+        Notes
+        -----
+        Ustun & Rudin (2019), section 6. That the form is minimal is proven in
+        :func:`riskslim.score.boolean_rule.boolean_rule`.
+
+        Examples
+        --------
+        The score for seizures in section 6 of the paper:
+
+        >>> from riskslim import RiskScore
+        >>> points = {"BriefRhythmicDischarge": 2, "PatternsIncludeLPD": 2, "PriorSeizure": 1}
+        >>> score = RiskScore(-3, {**points, "EpileptiformDischarge": 1})
+        >>> print(score.boolean_rule(2))
+        BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
+        """
+        return boolean_rule(self, threshold, max_terms=max_terms)
+
+    def methods_text(self, cv: CrossValidation | None = None) -> str:
+        """Write the paragraph on methods that a paper on the score needs.
+
+        Data sizes, points and what they minimise, requirements, software, what is proven,
+        validation, and the reference: what the score itself states. What was done to the data
+        before is the authors' to add.
+
+        Parameters
+        ----------
+        cv : CrossValidation, optional
+            Of :func:`~riskslim.cross_validate_risk_score`.
+
+        Returns
+        -------
+        str
+            Sentences in one line.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> text = RiskScore(-1, {"smoker": 2}, outcome_name="death").methods_text()
+        >>> print(text.partition(" Reference")[0])
+        The risk score predicts the probability that death = 1 from 1 of 1 candidate feature. Points
+        and intercept are integers that were given, not learned.
+        """
+        from riskslim.report.methods import methods_text
+
+        return methods_text(self, cv)
 
     def report(
         self,
@@ -497,9 +1132,9 @@ class RiskScore(Reasons, Recalibrations, Exports):
         X_test: Any = None,
         y_test: Any = None,
         sample_weight_test: Any = None,
-        cv: CrossValidationLike | None = None,
-        problem: RiskScoreProblem | EstimatorLike | None = None,
-        size_path: SizePathLike | None = None,
+        cv: CrossValidation | None = None,
+        problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+        size_path: ModelSizePath | None = None,
         bins: Any = None,
         n_resamples: int | None = None,
         groups: Sequence[str] = (),
@@ -559,48 +1194,488 @@ class RiskScore(Reasons, Recalibrations, Exports):
         --------
         riskslim.report.render : the same as a text.
         """
-        from riskslim.report import render
+        from riskslim.report.page import render
 
-        text = render(
+        page = render(
             self, X, y, sample_weight, X_test=X_test, y_test=y_test,
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
             bins=bins, n_resamples=n_resamples, groups=groups, group_threshold=group_threshold,
             title=title,
         )  # fmt: skip
-        write_file(path, text)
+        write_file(path, page)
 
-    def methods_text(self, cv: CrossValidationLike | None = None) -> str:
-        """Write the paragraph on methods that a paper on the score needs.
+    # ---- changed ---------------------------------------------------------------------------------
 
-        Data sizes, points and what they minimise, requirements, software, what is proven,
-        validation, and the reference: what the score itself states. What was done to the data
-        before is the authors' to add.
+    def with_variables(self, encoder: ItemEncoder | Iterable[RawVariable]) -> RiskScore:
+        """Take over what is known of the raw columns that items were made of.
+
+        The score then applies to raw records by itself, checks them, says how missing values
+        count, and is exported as a function of raw columns. What it knows is saved with it.
 
         Parameters
         ----------
-        cv : CrossValidation, optional
-            Of :func:`~riskslim.cross_validate_risk_score`.
+        encoder : ItemEncoder or iterable of RawVariable
+            The fitted encoder whose items the features are, or what its ``variables_`` are.
 
         Returns
         -------
-        str
-            Sentences in one line.
+        RiskScore
+            The same score with ``variables``.
+
+        Raises
+        ------
+        TypeError
+            ``encoder`` is neither a fitted encoder nor what describes columns.
+        ValueError
+            No feature with points is an item of these columns; or an item has the name of one of
+            these columns.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from riskslim import ItemEncoder, RiskScore
+        >>> raw = pd.DataFrame({"age": [38, 72, 61, 50], "sex": ["f", "m", "m", "f"]})
+        >>> encoder = ItemEncoder(thresholds={"age": [60]}).fit(raw)
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = m": 1}).with_variables(encoder)
+        >>> score.variables["sex"].levels
+        ('f', 'm')
+        >>> score.score_samples({"age": 64, "sex": "m"})
+        array([3])
+        >>> try:
+        ...     score.score_samples({"age": 64, "sex": "male"})
+        ... except ValueError as error:
+        ...     print(str(error)[:49])
+        Found unknown categories 'male' during transform.
+        """
+        return changes.with_variables(self, encoder)
+
+    def with_cutoff_ranges(
+        self, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE
+    ) -> RiskScore:
+        """Find out how far the cut-offs of the score can be moved before the objective changes.
+
+        Which of nearly equal cut-offs is best on some rows is often chance. For each condition such
+        as "age >= 50" all cut-offs of its column are tried, everything else left as it is: points,
+        intercept, scale, and the other features.
+
+        Parameters
+        ----------
+        X
+            The rows that the score was fitted to, as in :meth:`with_items`, with the raw columns
+            of its conditions.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
+        share : float, default 0.001
+            By how much the objective may change, relative to what it is.
+
+        Returns
+        -------
+        RiskScore
+            The same score with ``cutoff_ranges``. Without rows, :meth:`remarks` says what they
+            are; reports do so, too. Conditions whose column X lacks have none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; a share that is not between 0 and 1.
+
+        Notes
+        -----
+        :class:`~riskslim.RiskSLIMClassifier` with ``items``, and ``riskslim fit --items``, have
+        found them already. It takes one pass over the rows in the order of the column for each
+        condition.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> ages = np.arange(20, 90)
+        >>> died = (ages >= 50) & (ages % 4 > 0) | (ages % 7 == 0)
+        >>> points = {"age >= 50": 2}
+        >>> score = RiskScore(-1, points, items=read_items(points), classes=(False, True))
+        >>> score = score.with_cutoff_ranges({"age": ages}, died, share=0.05)
+        >>> print(score.remarks()[0])
+        age >= 50: any cut-off from 47 to 51 gives an objective within 5%, all else as it is.
+        """
+        return with_cutoff_ranges(self, X, y, sample_weight, share=share)
+
+    def recalibrated(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        prevalence: float | None = None,
+        from_prevalence: float | None = None,
+        with_scale: bool = False,
+    ) -> RiskScore:
+        r"""Fit the risks to rows of another kind: points stay as they are, risks change.
+
+        The intercept, and the scale if it is asked for, get real numbers in their place, which are
+        stored with the score (``recalibration``). Predictions, sheets, exports, reports and files
+        have the new risks. Three ways lead to them:
+
+        - rows with labels (X, y): the intercept of greatest likelihood, with which the mean risk of
+          the rows is the share of them that have the outcome;
+        - rows without labels (X) and a prevalence: the intercept with which the mean risk of the
+          rows is the prevalence;
+        - a prevalence alone: all odds are multiplied by its odds over those of the prevalence that
+          the risks are for, which is right where the outcome is rarer or more common,
+          but rows with it, and rows without, are as they were (Bayes' rule).
+
+        Parameters
+        ----------
+        X, optional
+            Rows, as in :meth:`score_samples`, that the score was not fitted to.
+        y : array-like of shape (n,), optional
+            Their labels, both of ``classes``.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+        prevalence : float, optional
+            Share of rows with the positive label, where the score will be used. In the place of y.
+        from_prevalence : float, optional
+            The share that the present risks are for. Default: what is known of it, from the
+            training rows (``prevalence``, with weights of classes if there were some) or from an
+            earlier recalibration.
+        with_scale : bool, default False
+            Fit the scale as well, which needs X and y: risks that are too extreme, or too
+            much alike, are set right, too (logistic recalibration).
+
+        Returns
+        -------
+        RiskScore
+            The same points with ``recalibration``. The certificate stays: it is about the points
+            with the integer intercept on the training data, and sheets say so.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; neither y nor a prevalence, or both; a prevalence alone for a
+            score that does not know the one it is for; a share that is not between 0 and 1; rows
+            of one class; rows that no scale fits best.
+
+        See Also
+        --------
+        sklearn.calibration.CalibratedClassifierCV : Puts another model behind the risks.
+
+        Notes
+        -----
+        The scores from which on something is done are best chosen anew: the same score has
+        another risk.
+
+        Examples
+        --------
+        One of five had the outcome in training, where it will be used one of twenty:
+
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"smoker": 2}, prevalence=0.2)
+        >>> print(score.recalibrated(prevalence=0.05))
+        RISK SCORE: risk of outcome
+        +-----------+----------+-------+
+        | 1. smoker | 2 points |   ... |
+        +-----------+----------+-------+
+        |                SCORE | = ... |
+        +-----------+----------+-------+
+        <BLANKLINE>
+        +-------+------+-------+
+        | SCORE |    0 |     2 |
+        | RISK  | 2.8% | 17.4% |
+        +-------+------+-------+
+        risk = 1 / (1 + exp(3.55814 - score))
+        Recalibrated to rows of which 5.0% have outcome = 1: the risks are new, by a new
+        intercept, the points are as they were.
+        Risk: the probability that outcome = 1.
+        """
+        return recalibrated(
+            self, X, y, sample_weight, prevalence=prevalence, from_prevalence=from_prevalence,
+            with_scale=with_scale,
+        )  # fmt: skip
+
+    def with_units(self, units: Mapping[str, str | None]) -> RiskScore:
+        """Say what the values of features count.
+
+        Parameters
+        ----------
+        units : mapping from str to str
+            Unit per feature, as in :class:`FeatureRange`; None removes it. Features without
+            points are ignored, since nothing is printed of them.
+
+        Returns
+        -------
+        RiskScore
+            The same score, printed with "x 2 points per Hz" in place of "2 points x value".
+
+        Raises
+        ------
+        TypeError, ValueError
+            Features that are not in ``feature_names``, units that are no text, empty, or of
+            a feature that is 0 or 1.
 
         Examples
         --------
         >>> from riskslim import RiskScore
-        >>> text = RiskScore(-1, {"smoker": 2}, outcome_name="death").methods_text()
-        >>> print(text.partition(" Reference")[0])
-        The risk score predicts the probability that death = 1 from 1 of 1 candidate feature. Points
-        and intercept are integers that were given, not learned.
+        >>> from riskslim.risk_score import FeatureRange
+        >>> ranges = {"frequency": FeatureRange(0, 3)}
+        >>> score = RiskScore(-3, {"frequency": 2}, feature_ranges=ranges)
+        >>> print(str(score.with_units({"frequency": "Hz"})).splitlines()[2])
+        | 1. frequency [0 to 3 Hz] | x 2 points per Hz |   ... |
         """
-        from riskslim.report import methods_text
+        return changes.with_units(self, units)
 
-        return methods_text(self, cv)
+    def with_labels(self, labels: Mapping[str, LabelLike]) -> RiskScore:
+        """Say what variables, features and levels are called on sheets, and what they count.
 
-    # -----------------------------------------------------------------------------------------
-    # Files
-    # -----------------------------------------------------------------------------------------
+        Parameters
+        ----------
+        labels : mapping from str to str, Label or mapping
+            By raw column or feature: a text; or :class:`~riskslim.score.labels.Label`, or a
+            mapping, with ``text``, ``unit`` and ``levels``. Labels that the score has of other
+            names stay.
+
+        Returns
+        -------
+        RiskScore
+            The same score; predictions, files of data, requirements and remarks of the fit know
+            the names as they are.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Names that the score does not have; labels that are no text.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age >= 66": 1, "sex = m": 1}
+        >>> score = RiskScore(-3, points, items=read_items(points)).with_labels(
+        ...     {
+        ...         "age": {"text": "Age", "unit": "years"},
+        ...         "sex": {"text": "Sex", "levels": {"m": "male", "other": "female"}},
+        ...     }
+        ... )
+        >>> for one in score.bands():
+        ...     print(one)
+        Age (years): < 66: 0, >= 66: 1
+        Sex: male: 1, female: 0
+        """
+        return changes.with_labels(self, labels)
+
+    def with_layout(
+        self, *, by: ShownBy | None = None, points: PointsShown | None = None
+    ) -> RiskScore:
+        """Choose how sheets of the score list its points where nothing else is said.
+
+        Parameters
+        ----------
+        by, points
+            As in :meth:`sheet`; None leaves it as it is.
+
+        Returns
+        -------
+        RiskScore
+            The same score with the same predictions; reports and files have the layout, too.
+
+        Raises
+        ------
+        ValueError
+            Something else.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(1, {"exercise": -2}).with_layout(points="non-negative")
+        >>> for k in (2, -3, -1):
+        ...     print(str(score).splitlines()[k])
+        | 1. exercise: no | 2 points |   ... |
+        risk = 1 / (1 + exp(1 - score))
+        Scores here are 2 above those of the fitted points, since conditions with negative points
+        are turned round. Risks are the same.
+        """
+        return dataclasses.replace(self, layout=self.layout.changed(by, points))
+
+    def with_dummies(self, groups: Mapping[str, Mapping[str, Any]]) -> RiskScore:
+        """State that features are levels of a variable, so that one row shows them together.
+
+        Parameters
+        ----------
+        groups : mapping from str to mapping from str to object
+            By variable: its features of 0 and 1, each with its level.
+
+        Returns
+        -------
+        RiskScore
+            With ``items`` for the features that have points: of the levels of one variable one at
+            most holds.
+
+        Raises
+        ------
+        ValueError
+            Features that the score does not have, that are not 0 or 1, or of which something is
+            stated already.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"ward_icu": 2, "ward_er": 1})
+        >>> grouped = score.with_dummies({"ward": {"ward_icu": "ICU", "ward_er": "ER"}})
+        >>> print(*grouped.bands(), len(score.risk_table()), len(grouped.risk_table()))
+        ward: ICU: 2, ER: 1, other: 0 4 3
+        """
+        return changes.with_dummies(self, groups)
+
+    # ---- exported --------------------------------------------------------------------------------
+
+    def to_python(
+        self,
+        *,
+        function_name: str = "predict_risk",
+        inputs: Inputs | None = None,
+        reasons: int | None = None,
+        average: Mapping[str, float] | None = None,
+    ) -> str:
+        """Write the score as a Python function that needs no package.
+
+        Parameters
+        ----------
+        function_name : str, default "predict_risk"
+        inputs : {"raw", "items"}, optional
+            What records have: the raw columns, of which items are computed, or the features
+            with points. Default: "raw" where the score knows its ``variables``.
+        reasons : int, optional
+            The function returns at most so many variables, too, those that cost most points first.
+        average : mapping from str to float, optional
+            What points are compared with, from :meth:`average_points`. Default: the least ones.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_python`.
+
+        Raises
+        ------
+        ValueError
+            The name of the function is no identifier, or that of a builtin; ``inputs="raw"`` of a
+            score that does not know its variables.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> namespace = {}
+        >>> exec(RiskScore(-3, {"smoker": 3}).to_python(), namespace)
+        >>> namespace["predict_risk"]({"smoker": 1})
+        (0.5, 3)
+        """
+        from riskslim.exports.python import to_python
+
+        return to_python(
+            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average
+        )
+
+    def to_javascript(
+        self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
+    ) -> str:
+        """Write the score as a JavaScript function.
+
+        Parameters
+        ----------
+        function_name : str, default "predictRisk"
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_javascript`.
+
+        Raises
+        ------
+        ValueError
+            The name of the function is no identifier of ASCII characters, or is reserved;
+            ``inputs`` as in :meth:`to_python`.
+        """
+        from riskslim.exports.javascript import to_javascript
+
+        return to_javascript(self, function_name=function_name, inputs=inputs)
+
+    def to_sql(
+        self,
+        dialect: str = "ansi",
+        *,
+        table: str | Sequence[str] | None = None,
+        boolean_columns: Iterable[str] = (),
+        inputs: Inputs | None = None,
+        score_column: str | None = None,
+        risk_column: str | None = None,
+        reasons: int | None = None,
+        average: Mapping[str, float] | None = None,
+    ) -> str:
+        """Write the score as an SQL expression, or as a query of a table.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "bigquery", "databricks", "duckdb", "mariadb", "mysql", "postgresql", \
+                "snowflake", "spark", "sqlite", "sqlserver"}, default "ansi"
+        table : str or sequence of str, optional
+            Name of a table, or the parts of a qualified one. Default: the expression alone.
+        boolean_columns : iterable of str, optional
+            Inputs whose columns are of type BOOLEAN.
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
+        score_column, risk_column : str, optional
+            Names of what the query adds: "score" and "risk". The database refuses a table with
+            columns of these names.
+        reasons : int, optional
+            The query adds so many columns with the variables that cost most points.
+        average : mapping from str to float, optional
+            As in :meth:`to_python`.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_sql`.
+
+        Raises
+        ------
+        ValueError
+            An unknown dialect, a name that no column can have, names that the database does not
+            tell apart, a boolean column that is no input of numbers, or ``inputs`` as in
+            :meth:`to_python`.
+        """
+        from riskslim.exports.sql import to_sql
+
+        return to_sql(
+            self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
+            score_column=score_column, risk_column=risk_column, reasons=reasons, average=average,
+        )  # fmt: skip
+
+    def to_pmml(self, *, inputs: Inputs | None = None) -> str:
+        """Write the score as a PMML 4.4 document.
+
+        Parameters
+        ----------
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_pmml`.
+
+        Raises
+        ------
+        ValueError
+            A name or a label has characters that XML cannot hold, both labels read the same, or
+            ``inputs`` as in :meth:`to_python`.
+        """
+        from riskslim.exports.pmml import to_pmml
+
+        return to_pmml(self, inputs=inputs)
+
+    # ---- written and read ------------------------------------------------------------------------
 
     def to_json(self) -> str:
         """Write the score as JSON text.
@@ -707,20 +1782,9 @@ class RiskScore(Reasons, Recalibrations, Exports):
         ...     RiskScore.load(path)
         RiskScore(intercept=-3, points={'smoker': 2}, outcome_name='outcome', classes=(0, 1))
         """
-        octets = Path(path).read_bytes()
-        try:
-            return cls(**score_json.read(octets, str(path)))
-        except score_json.NotAScoreError as error:
-            raise ValueError(
-                f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "
-                "wrote"
-            ) from None
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+        return score_json.load(cls, path)
 
-    # -----------------------------------------------------------------------------------------
-    # Being a value
-    # -----------------------------------------------------------------------------------------
+    # ---- being a value ---------------------------------------------------------------------------
 
     def __hash__(self) -> int:
         return hash((self.intercept, tuple(self.points.items()), self.classes, self.scale))
@@ -735,137 +1799,3 @@ class RiskScore(Reasons, Recalibrations, Exports):
 
 def _rebuilt(fields: dict[str, Any]) -> RiskScore:
     return RiskScore(**fields)
-
-
-def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
-    """Coefficient vector and scale of one of a solution's scores."""
-    best = solution.coef  # raises where there is no score
-    count = 1 if solution.pool is None else len(solution.pool)
-    if not 0 <= rank < count:
-        raise ValueError(
-            f"rank must be between 0 and {count - 1}, got {rank}: the solution has {count} risk "
-            f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "
-            "several"
-        )
-    if rank and solution.pool is not None:
-        if solution.pool.scales is None and solution.certificate.scales != PAPER_SCALE:
-            raise ValueError(
-                "the scores of the pool were chosen with scales of "
-                f"{solution.certificate.scales.describe()}, but it does not say which each has"
-            )
-        return solution.pool.coefficients[rank], solution.pool.scale(rank)
-    if solution.scale != solution.certificate.scale:
-        raise ValueError(
-            f"the solution has the scale {solution.scale!r}, but its certificate is about the "
-            f"scale {solution.certificate.scale!r}"
-        )
-    return best, solution.scale
-
-
-# ---------------------------------------------------------------------------------------------
-# Checks
-# ---------------------------------------------------------------------------------------------
-
-
-def _set(instance: Any, **values: Any) -> None:
-    """Set fields of a frozen dataclass while it is built."""
-    for name, value in values.items():
-        object.__setattr__(instance, name, value)
-
-
-def _used_items(
-    features: Sequence[str],
-    items: Mapping[str, Item] | Iterable[Item],
-    known: Sequence[str],
-    variables: Mapping[str, RawVariable],
-) -> dict[str, Item]:
-    """Return what is stated of features with points; of raw columns, names say it."""
-    stated: dict[str, Item] = {}
-    for item in items.values() if isinstance(items, Mapping) else items:
-        if not isinstance(item, Item):
-            raise TypeError(f"items must be riskslim.items.Item, got {item!r}")
-        if item.name in stated:
-            raise ValueError(f"items state twice what {item.name!r} is")
-        stated[item.name] = item
-    if isinstance(items, Mapping) and [*items] != [*stated]:
-        raise ValueError(f"items must be by their names, got the keys {listing(map(repr, items))}")
-    check_known(stated, tuple(known), "items")
-    used = {}
-    for name in features:
-        item = stated.get(name)
-        if item is None and variables and name not in variables:
-            item = read_item(name, variables)
-            special = () if item is None else variables[item.variable].special
-            if item is not None and special and item.kind in COMPARISONS:
-                item = dataclasses.replace(item, special=special)
-        if item is not None:
-            used[name] = item
-    _check_special(used.values())
-    return used
-
-
-def _check_special(items: Iterable[Item]) -> None:
-    """Refuse cut-offs on one variable that disagree about what is no number of it."""
-    first: dict[str, Item] = {}
-    for item in items:
-        if item.kind in COMPARISONS:
-            other = first.setdefault(item.variable, item)
-            if {*item.special} != {*other.special}:
-                raise ValueError(
-                    f"items state different special values of {item.variable!r}: {other.name!r} "
-                    f"has {list(other.special)}, {item.name!r} has {list(item.special)}"
-                )
-
-
-def _used_cutoffs(
-    features: Sequence[str], ranges: Mapping[str, CutoffRange], known: Sequence[str]
-) -> dict[str, CutoffRange]:
-    check_known(ranges, tuple(known), "cutoff_ranges")
-    for name, one in ranges.items():
-        if not isinstance(one, CutoffRange):
-            raise TypeError(f"cutoff_ranges[{name!r}] must be a CutoffRange, got {one!r}")
-    return {name: ranges[name] for name in features if name in ranges}
-
-
-def _used_variables(
-    features: Iterable[str], variables: Mapping[str, RawVariable], items: Mapping[str, Item]
-) -> dict[str, RawVariable]:
-    """Those of which features are made, in the order in which they are given: that of the table."""
-    for name, variable in variables.items():
-        if not isinstance(variable, RawVariable) or variable.name != name:
-            raise TypeError(f"variables[{name!r}] must be its RawVariable, got {variable!r}")
-    used = set()
-    for feature in features:
-        item = items.get(feature)
-        name = feature if item is None or not item.is_condition else item.variable
-        if name not in variables:
-            continue
-        if item is not None and item.is_condition:
-            _check_condition(item, variables[name])
-        used.add(name)
-    return {name: variable for name, variable in variables.items() if name in used}
-
-
-def _check_condition(item: Item, variable: RawVariable) -> None:
-    if item.kind == "missing":
-        return
-    if item.kind in COMPARISONS and {*item.special} != {*variable.special}:
-        raise ValueError(
-            f"{item.name!r} has the special values {item.special!r}, but the variable "
-            f"{variable.name!r} has {variable.special!r}: state the same of both"
-        )
-    if item.levels and variable.kind == "numeric":
-        possible = len(item.numbers) == len(item.levels) and set(item.numbers) <= {
-            *variable.special
-        }
-    elif item.levels:
-        possible = any(is_level(level, item.levels) for level in variable.levels)
-    else:
-        possible = variable.kind == "numeric"
-    if not possible:
-        has = f"the levels {listing(map(repr, variable.levels))}" if variable.levels else "numbers"
-        if variable.kind == "boolean":
-            has = "0 and 1, so that it is a feature itself"
-        raise ValueError(
-            f"{item.name!r} cannot be computed from the variable {variable.name!r}, which has {has}"
-        )

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import as_int
 from riskslim._wording import listing
@@ -28,7 +28,9 @@ from riskslim.constraints.base import (
     quoted,
     variable,
 )
-from riskslim.data.statements import Statement
+
+if TYPE_CHECKING:
+    from riskslim.items.item import Item
 
 __all__ = ["fixed_points", "intervals_of", "minimum_points", "monotone", "points_in"]
 
@@ -388,7 +390,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
     return tuple(found)
 
 
-def _direction(name: str, source: str, item: Statement | None) -> int:
+def _direction(name: str, source: str, item: Item | None) -> int:
     """Say whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
     if item is not None and item.is_condition:
         return _DIRECTIONS.get(getattr(item, "order", None) or item.kind, 0)

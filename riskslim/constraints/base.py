@@ -13,16 +13,16 @@ import dataclasses
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
-from riskslim.data.statements import Statement
-from riskslim.items.item import unknown_feature, variable_of
+from riskslim.items.item import Item, unknown_feature, variable_of
 
 if TYPE_CHECKING:
+    from riskslim.constraints.linear import LinearConstraint
     from riskslim.constraints.rate_checks import RateCheck
     from riskslim.data.training_data import TrainingData
 
@@ -33,7 +33,6 @@ __all__ = [
     "Feature",
     "Features",
     "Intervals",
-    "LinearRow",
     "Resolved",
     "Setting",
     "Variable",
@@ -71,7 +70,7 @@ class Variable:
     name: str
 
     def among(
-        self, feature_names: Iterable[str], items: Mapping[str, Statement] = MappingProxyType({})
+        self, feature_names: Iterable[str], items: Mapping[str, Item] = MappingProxyType({})
     ) -> tuple[str, ...]:
         """Features of the variable.
 
@@ -214,43 +213,12 @@ class ByRows(Constraint):
         )
 
 
-class LinearRow(Protocol):
-    """A bounded sum over points, used features and used groups: a ``LinearConstraint``.
-
-    Attributes
-    ----------
-    points, used : mapping from features to float
-    any_used : mapping from groups of features to float
-    lower, upper : float
-    """
-
-    @property
-    def points(self) -> Mapping[Feature, float]:
-        """Coefficients of points by feature."""
-
-    @property
-    def used(self) -> Mapping[Feature, float]:
-        """Coefficients of features being used by feature."""
-
-    @property
-    def any_used(self) -> Mapping[Any, float]:
-        """Coefficients of groups being used by their features."""
-
-    @property
-    def lower(self) -> float:
-        """Lower bound, -inf if there is none."""
-
-    @property
-    def upper(self) -> float:
-        """Upper bound, inf if there is none."""
-
-
 class Resolved(NamedTuple):
     """A constraint as the rest of the package knows it; all of it has to be met.
 
     Parameters
     ----------
-    rows : tuple of LinearRow
+    rows : tuple of LinearConstraint
         In which no variables are left, features alone.
     points : tuple of (feature name, Intervals)
         Points that features may have.
@@ -258,7 +226,7 @@ class Resolved(NamedTuple):
         Bounds on weighted counts of predictions for the records, which are no linear rows.
     """
 
-    rows: tuple[LinearRow, ...] = ()
+    rows: tuple[LinearConstraint, ...] = ()
     points: tuple[tuple[str, Intervals], ...] = ()
     on_data: tuple[RateCheck, ...] = ()
 
@@ -335,7 +303,7 @@ class Setting:
             raise ValueError(f"the constraint ({label}) names features that do not exist: {wanted}")
 
     @property
-    def items(self) -> Mapping[str, Statement]:
+    def items(self) -> Mapping[str, Item]:
         """Statements on features."""
         return {} if self.data is None else self.data.items
 

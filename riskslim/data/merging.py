@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from riskslim._kernels import distinct
 from riskslim.data.distinct import split_numbers
 from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels
-from riskslim.data.statements import Statement
 from riskslim.data.store import NO_NUMBERS, KernelRows
 from riskslim.data.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from riskslim.items.item import Item
 
 __all__ = [
     "MergedKeys",
@@ -305,7 +307,7 @@ def merged_data(
     classes: tuple[Any, Any],
     feature_min: NDArray[np.float64],
     feature_max: NDArray[np.float64],
-    items: Mapping[str, Statement],
+    items: Mapping[str, Item],
     warn: bool = True,
 ) -> TrainingData:
     """Make training data of rows in memory that are packed, and may be merged, already.

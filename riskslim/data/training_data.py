@@ -35,7 +35,7 @@ import math
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,6 @@ from riskslim.data.csv_format import CsvFormat
 from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
-from riskslim.data.statements import Statement
 from riskslim.data.store import NO_NUMBERS, NO_WEIGHTS, KernelRows, RowStore
 from riskslim.data.tables import (
     Table,
@@ -57,6 +56,9 @@ from riskslim.data.tables import (
 from riskslim.data.warned import user_stacklevel, warn_of_order
 from riskslim.data.weights import check_class_totals, weights_of_rows
 from riskslim.exceptions import ConstantFeatureWarning
+
+if TYPE_CHECKING:
+    from riskslim.items.item import Item
 
 __all__ = ["TrainingData", "resolve_names", "stated_items"]
 
@@ -182,7 +184,7 @@ class TrainingData:
     feature_names: tuple[str, ...]
     outcome_name: str
     classes: tuple[Any, Any]
-    items: dict[str, Statement]
+    items: dict[str, Item]
     rows: RowStore
     class_factors: tuple[float, float] = (1.0, 1.0)
     is_integer: NDArray[np.bool_]
@@ -205,7 +207,7 @@ class TrainingData:
         feature_names: Sequence[str] | None = None,
         outcome_name: str | None = None,
         positive_label: Any = None,
-        items: Iterable[Statement] | Mapping[str, Statement] | None = None,
+        items: Iterable[Item] | Mapping[str, Item] | None = None,
     ) -> None:
         if isinstance(X, (str, os.PathLike)):
             raise TypeError(
@@ -251,7 +253,7 @@ class TrainingData:
         feature_names: Sequence[str] | None = None,
         outcome_name: str = "outcome",
         classes: tuple[Any, Any] = (0, 1),
-        items: Iterable[Statement] | Mapping[str, Statement] = (),
+        items: Iterable[Item] | Mapping[str, Item] = (),
     ) -> TrainingData:
         """Training data of rows that are packed already, in files or on other machines.
 
@@ -551,9 +553,9 @@ def _weighted(weights: NDArray[np.float64] | None, n_samples: int) -> _Weighted:
 
 
 def stated_items(
-    items: Iterable[Statement] | Mapping[str, Statement] | None,
+    items: Iterable[Item] | Mapping[str, Item] | None,
     feature_names: Sequence[str],
-) -> dict[str, Statement]:
+) -> dict[str, Item]:
     """Find out what features are, as the caller says.
 
     Parameters
@@ -572,7 +574,7 @@ def stated_items(
     TypeError, ValueError
         Something else, or items that are no features.
     """
-    by_name: dict[str, Statement] = {}
+    by_name: dict[str, Item] = {}
     for item in items.values() if isinstance(items, Mapping) else items or ():
         if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):
             raise TypeError(f"items must be riskslim.items.Item, got {item!r}")

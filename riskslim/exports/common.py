@@ -13,7 +13,7 @@ from riskslim.score.link import link_of
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "LARGEST_NUMBER",
@@ -31,7 +31,7 @@ MAX_TABLED_SCORES = 1000
 LARGEST_NUMBER = "1E308"
 
 
-def tabled_risks(score: ScoreLike) -> dict[int, float]:
+def tabled_risks(score: RiskScore) -> dict[int, float]:
     """Risks of the scores that the training data allow; empty where the formula has to do."""
     totals, largest = {0}, 0.0
     for name, points in score.points.items():
@@ -54,7 +54,7 @@ def tabled_risks(score: ScoreLike) -> dict[int, float]:
     return dict(zip(ordered, risks.tolist(), strict=True))
 
 
-def headline_of(score: ScoreLike) -> str:
+def headline_of(score: RiskScore) -> str:
     """Say in one line of printable text what is predicted, and who says so."""
     label = score.classes[1]
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
@@ -64,7 +64,7 @@ def headline_of(score: ScoreLike) -> str:
     )
 
 
-def _of_risks(score: ScoreLike) -> str:
+def _of_risks(score: RiskScore) -> str:
     """Say which rows the risks are for, where that is not rows like the training rows."""
     text = ""
     if score.recalibration is not None:

@@ -11,7 +11,7 @@ from riskslim.exports.terms import Term, chosen_inputs, terms_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["to_javascript"]
 
@@ -122,7 +122,7 @@ def _is_free_in_javascript(name: str) -> bool:
 
 
 def to_javascript(
-    score: ScoreLike, *, function_name: str = "predictRisk", inputs: str | None = None
+    score: RiskScore, *, function_name: str = "predictRisk", inputs: str | None = None
 ) -> str:
     """Write a risk score as a JavaScript function.
 

@@ -13,7 +13,7 @@ from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["to_pmml"]
 
@@ -51,7 +51,7 @@ _FINITE_INTERVAL = {
 }
 
 
-def to_pmml(score: ScoreLike, *, inputs: str | None = None) -> str:
+def to_pmml(score: RiskScore, *, inputs: str | None = None) -> str:
     """Write a risk score as PMML 4.4.
 
     Parameters
@@ -211,7 +211,7 @@ def _add_input(dictionary: ET.Element, term: Term) -> None:
 
 
 def _add_conditions(
-    parent: ET.Element, score: ScoreLike, terms: Iterable[Term], taken: set[str]
+    parent: ET.Element, score: RiskScore, terms: Iterable[Term], taken: set[str]
 ) -> list[tuple[str, int]]:
     """Add a field for each condition; what is summed up: fields, and the points of each."""
     products = []
@@ -291,7 +291,7 @@ def _add_outputs(
 
 def _add_derived_fields(
     parent: ET.Element,
-    score: ScoreLike,
+    score: RiskScore,
     products: list[tuple[str, int]],
     fields: list[str],
     taken: set[str],

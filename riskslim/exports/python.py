@@ -13,7 +13,7 @@ from riskslim.exports.terms import Term, chosen_inputs, terms_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["to_python"]
 
@@ -126,7 +126,7 @@ def _is_free_in_python(name: str) -> bool:
 
 
 def to_python(
-    score: ScoreLike,
+    score: RiskScore,
     *,
     function_name: str = "predict_risk",
     inputs: str | None = None,
@@ -208,7 +208,7 @@ def to_python(
 
 
 def _reasons(
-    score: ScoreLike, reasons: int | None, average: Mapping[str, float] | None
+    score: RiskScore, reasons: int | None, average: Mapping[str, float] | None
 ) -> dict[str, str]:
     """The parts of the function that rank reasons."""
     count, costs = costs_of(score, reasons, average)

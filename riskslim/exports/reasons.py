@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from riskslim.score.reason_codes import checked_average, checked_number_of_reasons, references
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["VariableCost", "costs_of"]
 
@@ -32,7 +32,7 @@ class VariableCost(NamedTuple):
 
 
 def costs_of(
-    score: ScoreLike, reasons: int | None, average: Mapping[str, float] | None
+    score: RiskScore, reasons: int | None, average: Mapping[str, float] | None
 ) -> tuple[int, list[VariableCost]]:
     """List the variables that can be reasons, in the order in which ties are broken.
 

@@ -13,7 +13,7 @@ from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["SQL_DIALECTS", "to_sql"]
 
@@ -22,7 +22,7 @@ _MOST_LOG_ODDS = 708.0
 
 
 def to_sql(
-    score: ScoreLike,
+    score: RiskScore,
     dialect: str = "ansi",
     *,
     table: str | Sequence[str] | None = None,
@@ -243,7 +243,7 @@ def _reason_columns(
     return _indented(lines)
 
 
-def _comment(score: ScoreLike, outputs: Iterable[str]) -> list[str]:
+def _comment(score: RiskScore, outputs: Iterable[str]) -> list[str]:
     columns = " or ".join(f'"{name}"' for name in outputs)
     lines = [
         f"{headline_of(score)}.",
@@ -338,7 +338,7 @@ def _sql_among(values: Iterable[float], column: str, syntax: Dialect) -> str:
     return " OR ".join(syntax.between(column, one, one) for one in literals)
 
 
-def _sql_risk(score: ScoreLike, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:
+def _sql_risk(score: RiskScore, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:
     """Lines of an expression for the risk of a score, which is a column or in parentheses."""
     link = link_of(score)
     middle, margin = -link.intercept, _MOST_LOG_ODDS * link.scale

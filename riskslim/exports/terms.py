@@ -9,7 +9,7 @@ from riskslim.items.rules import is_level
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["Inputs", "Term", "chosen_inputs", "is_truth_value", "terms_of"]
 
@@ -57,7 +57,7 @@ class Term(NamedTuple):
         return (0, 1) if self.variable.kind == "boolean" else self.variable.levels
 
 
-def chosen_inputs(score: ScoreLike, inputs: str | None) -> Inputs:
+def chosen_inputs(score: RiskScore, inputs: str | None) -> Inputs:
     """Choose the inputs that an export of a score reads.
 
     Parameters
@@ -85,7 +85,7 @@ def chosen_inputs(score: ScoreLike, inputs: str | None) -> Inputs:
     return "raw" if score.variables and inputs != "items" else "items"
 
 
-def terms_of(score: ScoreLike, inputs: Inputs) -> tuple[Term, ...]:
+def terms_of(score: RiskScore, inputs: Inputs) -> tuple[Term, ...]:
     """List what a score adds up, in the order in which predictions do.
 
     Parameters
@@ -116,7 +116,7 @@ def terms_of(score: ScoreLike, inputs: Inputs) -> tuple[Term, ...]:
     return tuple(_raw_term(score, name, points) for name, points in score.points.items())
 
 
-def _item_term(score: ScoreLike, name: str, points: int) -> Term:
+def _item_term(score: RiskScore, name: str, points: int) -> Term:
     """A feature that is given: one that is stated to be met or not has the values 0 and 1 alone."""
     item, variable = score.items.get(name), score.variables.get(name)
     if variable is None and item is not None and item.kind != "numeric":
@@ -126,7 +126,7 @@ def _item_term(score: ScoreLike, name: str, points: int) -> Term:
     return Term(points, name, "number")
 
 
-def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
+def _raw_term(score: RiskScore, name: str, points: int) -> Term:
     variable = score.variables.get(name)
     if variable is not None:
         if variable.kind == "boolean":

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
-from riskslim.data.statements import Statement
 
 __all__ = [
     "COMPARISONS",
@@ -448,7 +447,7 @@ def number_of(text: str) -> float | None:
     return None
 
 
-def variable_of(name: str, items: Mapping[str, Statement]) -> str:
+def variable_of(name: str, items: Mapping[str, Item]) -> str:
     """Return the variable that a feature belongs to, where features are named by their variable.
 
     Parameters

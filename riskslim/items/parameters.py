@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,33 +15,16 @@ from riskslim._wording import listing, near
 from riskslim.items.columns import Direction, ItemRules, SpecialGroups
 from riskslim.items.item import as_written, plain_number
 
-__all__ = ["EncoderLike", "checked_rules", "is_supervised", "special_groups"]
+if TYPE_CHECKING:
+    from riskslim.items.encoder import ItemEncoder
+
+__all__ = ["checked_rules", "is_supervised", "special_groups"]
 
 SUPERVISED = "supervised"
 
 
-class EncoderLike(Protocol):
-    """The parameters of an encoder, as users gave them."""
-
-    n_thresholds: Any
-    thresholds: Any
-    max_thresholds: Any
-    threshold_position: Any
-    round_thresholds: Any
-    threshold_digits: Any
-    direction: Any
-    categorical: Any
-    numeric: Any
-    missing: Any
-    handle_unknown: Any
-    min_frequency: Any
-    min_events: Any
-    special_values: Any
-    drop: Any
-
-
 def checked_rules(
-    encoder: EncoderLike,
+    encoder: ItemEncoder,
     columns: Sequence[str],
     categorical_types: frozenset[str] = frozenset(),
     ordered: Mapping[str, tuple[Any, ...]] = MappingProxyType({}),
@@ -69,7 +52,7 @@ def checked_rules(
     return _Parameters(encoder, columns).rules(categorical_types, ordered)
 
 
-def is_supervised(encoder: EncoderLike) -> bool:
+def is_supervised(encoder: ItemEncoder) -> bool:
     """Say whether the outcome chooses cut-offs of an encoder.
 
     Parameters
@@ -89,7 +72,7 @@ def is_supervised(encoder: EncoderLike) -> bool:
 class _Parameters:
     """An encoder, and the columns that its parameters name."""
 
-    encoder: EncoderLike
+    encoder: ItemEncoder
     columns: Sequence[str]
 
     def rules(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
@@ -18,11 +18,8 @@ from riskslim.problem.separation import remark_on as separation_remark
 from riskslim.problem.separation import separations
 
 if TYPE_CHECKING:
-    from riskslim.coefficients import CoefficientSet
-    from riskslim.constraints.base import Constraint
     from riskslim.data.training_data import TrainingData
-    from riskslim.loss.logistic import LogisticLoss
-    from riskslim.scale import ScaleSet
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["remark_on_weights", "remarks_on", "remarks_on_rows"]
 
@@ -41,34 +38,8 @@ _NEARLY_ALL = 0.75
 _MEDIAN_ROWS = 10_000
 
 
-class _Problem(Protocol):
-    """The parts of a risk score problem that remarks are about."""
-
-    coefficients: CoefficientSet
-    constraints: tuple[Constraint, ...]
-    l0_penalty: NDArray[np.float64]
-    loss: LogisticLoss
-    lower: NDArray[np.int64]
-    max_size: int
-    upper: NDArray[np.int64]
-
-    @property
-    def scales(self) -> ScaleSet:
-        """Scales that the risk score may have."""
-
-    @property
-    def usable(self) -> NDArray[np.bool_]:
-        """Features that can have a non-zero coefficient."""
-
-    def model_size(self, coef: ArrayLike) -> int:
-        """Count the non-zero coefficients."""
-
-    def violations(self, coef: ArrayLike) -> list[str]:
-        """Requirements that a vector does not meet."""
-
-
 def remarks_on(
-    problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]
+    problem: RiskScoreProblem, vector: NDArray[Any], given_intercepts: Collection[int]
 ) -> tuple[str, ...]:
     """Name what an optimal score may be a poor one for: units, bounds, scales and weights.
 
@@ -169,7 +140,7 @@ def count_classes(part: KernelRows) -> NDArray[np.int64]:
     return np.array([np.count_nonzero(counts) - n_positive, n_positive], np.int64)
 
 
-def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
+def _empty(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
     if problem.model_size(vector) or not problem.max_size:
         return ""
     if problem.l0_penalty[problem.usable].max() > _TINY_PRICE:
@@ -186,7 +157,7 @@ def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
     )
 
 
-def _too_wide(problem: _Problem) -> str:
+def _too_wide(problem: RiskScoreProblem) -> str:
     data = problem.loss.data
     low, high = _ranges(data)
     with np.errstate(over="ignore"):
@@ -222,7 +193,7 @@ def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64
     return (data.feature_min, data.feature_max) if found is None else found
 
 
-def _at_end_of_scales(problem: _Problem, vector: NDArray[Any], best: float) -> str:
+def _at_end_of_scales(problem: RiskScoreProblem, vector: NDArray[Any], best: float) -> str:
     scales = problem.scales
     if scales.is_single or not vector[1:].any():
         return ""
@@ -239,7 +210,7 @@ def _at_end_of_scales(problem: _Problem, vector: NDArray[Any], best: float) -> s
     )
 
 
-def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
+def _only_ones(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
     used = np.flatnonzero(vector[1:]) + 1
     allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
     # With a feature of more values, one point per unit is what divides it.
@@ -258,7 +229,7 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
 
 
 def _at_bounds(
-    problem: _Problem,
+    problem: RiskScoreProblem,
     vector: NDArray[Any],
     given_intercepts: Collection[int],
     separated: Collection[str],

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from riskslim.constraints.linear import model_size
 from riskslim.scale import PAPER_SCALE
 from riskslim.score.requirements import Requirement
 
 if TYPE_CHECKING:
-    from riskslim.coefficients import CoefficientSet
-    from riskslim.constraints.rows import ConstraintRows
-    from riskslim.scale import ScaleSet
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["requirements_of"]
 
@@ -24,31 +22,9 @@ __all__ = ["requirements_of"]
 _TIE_BREAK = 1e-6
 
 
-class _Problem(Protocol):
-    """The parts of a risk score problem that are requirements."""
-
-    coefficients: CoefficientSet
-    constraint_rows: ConstraintRows | None
-    l0_penalty: NDArray[np.float64]
-    lower: NDArray[np.int64]
-    max_size: int
-    min_size: int
-    stated_scales: ScaleSet
-    upper: NDArray[np.int64]
-
-    @property
-    def intercept_is_derived(self) -> bool:
-        """Say whether bounds of the intercept were derived from the data."""
-
-    @property
-    def usable(self) -> NDArray[np.bool_]:
-        """Features that can have a non-zero coefficient."""
-
-    def model_size(self, coef: ArrayLike) -> int:
-        """Count the non-zero coefficients."""
-
-
-def requirements_of(problem: _Problem, vector: NDArray[np.int64]) -> tuple[Requirement, ...]:
+def requirements_of(
+    problem: RiskScoreProblem, vector: NDArray[np.int64]
+) -> tuple[Requirement, ...]:
     """Say in words what was asked of a score, and whether it meets it.
 
     Parameters
@@ -85,7 +61,7 @@ def requirements_of(problem: _Problem, vector: NDArray[np.int64]) -> tuple[Requi
     return tuple(found)
 
 
-def _bounds(problem: _Problem, vector: NDArray[np.int64]) -> Iterator[Requirement]:
+def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Iterator[Requirement]:
     """Bounds that most features share, those of others by name, and those of the intercept."""
     names = problem.coefficients.feature_names
     lower, upper = problem.coefficients.lower.tolist(), problem.coefficients.upper.tolist()
@@ -149,7 +125,7 @@ def _broken(features: list[str]) -> str | None:
     return f"broken by {', '.join(features)}" if features else None
 
 
-def _prices(problem: _Problem) -> Iterator[Requirement]:
+def _prices(problem: RiskScoreProblem) -> Iterator[Requirement]:
     """Prices of features: the one that most have, and others by name."""
     usable = np.flatnonzero(problem.usable).tolist()
     prices = {j: float(problem.l0_penalty[j]) for j in usable}

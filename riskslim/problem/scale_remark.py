@@ -7,7 +7,7 @@ all of them, are few whatever the number of rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits, least_over
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from riskslim.constraints.base import Constraint
     from riskslim.loss.logistic import LogisticLoss
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["BetterScale", "better_scale", "remark_on_scale"]
 
@@ -35,20 +35,6 @@ _SCALES = np.geomspace(*FREE_SCALE, 40)
 # Newton's method: steps, and a ridge that keeps coefficients of separated rows finite.
 _MOST_STEPS = 50
 _RIDGE = 1e-7
-
-
-class _Problem(Protocol):
-    constraints: tuple[Constraint, ...]
-    loss: LogisticLoss
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
-
-    @property
-    def scales(self) -> ScaleSet:
-        """Scales that the risk score may have."""
-
-    def violations(self, coef: NDArray[np.int64]) -> list[str]:
-        """Requirements that a vector does not meet."""
 
 
 class BetterScale(NamedTuple):
@@ -114,7 +100,7 @@ class _Cells(NamedTuple):
 
 
 def remark_on_scale(
-    problem: _Problem, vector: NDArray[np.int64], given_intercepts: Collection[int] = ()
+    problem: RiskScoreProblem, vector: NDArray[np.int64], given_intercepts: Collection[int] = ()
 ) -> str:
     """Say how far the loss falls at the best scale of a score's features, if it does.
 
@@ -145,7 +131,7 @@ def remark_on_scale(
 
 
 def better_scale(
-    problem: _Problem, vector: NDArray[np.int64], given_intercepts: Collection[int] = ()
+    problem: RiskScoreProblem, vector: NDArray[np.int64], given_intercepts: Collection[int] = ()
 ) -> BetterScale | None:
     """Find points, intercept and scale of the features of a score that have a lower loss.
 
@@ -193,13 +179,13 @@ def better_scale(
 
 
 def _bounds(
-    problem: _Problem, features: NDArray[np.intp]
+    problem: RiskScoreProblem, features: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return problem.lower[features + 1], problem.upper[features + 1]
 
 
 def _is_feasible(
-    problem: _Problem,
+    problem: RiskScoreProblem,
     vector: NDArray[np.int64],
     features: NDArray[np.intp],
     points: NDArray[np.int64],

@@ -13,7 +13,7 @@ from riskslim.score.naming import feature_text, variable_text
 from riskslim.score.typesetting import SheetContent, observed_text, typeset, typeset_condition
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "calculator_families",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
+def calculator_items(score: RiskScore) -> list[dict[str, Any]]:
     """Return what the calculator asks for.
 
     Parameters
@@ -59,7 +59,7 @@ def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
     return found
 
 
-def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
+def calculator_variables(score: RiskScore) -> tuple[list[dict[str, Any]], int]:
     """Return what the calculator asks for by variable, where the layout of the score is that.
 
     Parameters
@@ -98,7 +98,7 @@ def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
     ], shift
 
 
-def calculator_numbers(score: ScoreLike) -> list[dict[str, Any]]:
+def calculator_numbers(score: RiskScore) -> list[dict[str, Any]]:
     """Find the raw numbers that can be entered in the place of conditions on them.
 
     Parameters
@@ -185,7 +185,7 @@ def calculator_risks(sheet: SheetContent, rows_name: str) -> list[dict[str, Any]
     return found
 
 
-def calculator_families(score: ScoreLike) -> list[dict[str, Any]]:
+def calculator_families(score: RiskScore) -> list[dict[str, Any]]:
     """Find which ticks of the calculator can be together.
 
     Parameters

@@ -22,8 +22,9 @@ from riskslim.score.lines import shift_of
 from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
-    from riskslim.report.protocols import CrossValidationLike, SizePathLike
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["diagrams", "path_diagram", "thresholds"]
 
@@ -68,10 +69,10 @@ def _last_benefit(rows: Rows) -> float:
 
 
 def diagrams(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Rows,
     thresholds: NDArray[np.float64],
-    cv: CrossValidationLike | None = None,
+    cv: CrossValidation | None = None,
 ) -> dict[str, Diagram]:
     """Draw what the score does on some rows.
 
@@ -97,7 +98,7 @@ def diagrams(
     }
 
 
-def _reliability(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagram:
+def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
     log_odds = score.decision_function(rows.X)
     curve = reliability_curve(rows.positive, rows.risk, rows.weight, log_odds)
     folds = [] if cv is None else [cv.reliability_curve(fold) for fold in cv.folds]
@@ -118,7 +119,7 @@ def _reliability(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -
     )
 
 
-def _roc(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagram:
+def _roc(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
     # Thresholds as on the sheet.
     shift = shift_of(score, score.layout)
@@ -138,7 +139,7 @@ def _roc(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagra
     )
 
 
-def _histogram(score: ScoreLike, rows: Rows) -> Diagram:
+def _histogram(score: RiskScore, rows: Rows) -> Diagram:
     names = [_in_legend(f"with {score.outcome_name} = {label}") for label in score.classes]
     scores = rows.scores + shift_of(score, score.layout)
     means = [
@@ -185,7 +186,7 @@ def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
     )
 
 
-def path_diagram(path: SizePathLike) -> Diagram:
+def path_diagram(path: ModelSizePath) -> Diagram:
     """Draw metrics against the model size.
 
     Parameters

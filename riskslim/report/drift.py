@@ -21,7 +21,7 @@ from riskslim.score.table import AttainableScores, Observations, moved_rows, ris
 from riskslim.score.typesetting import typeset
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["SOME_SHIFT", "Drift", "DriftLine", "drift_table", "drifts_of", "index_text"]
 
@@ -73,7 +73,7 @@ def index_text(index: float) -> str:
     return f"{index:.3f} ({'large' if index > _LARGE_SHIFT else 'some'} shift)"
 
 
-def drifts_of(score: ScoreLike, rows: Sequence[Rows]) -> list[Drift]:
+def drifts_of(score: RiskScore, rows: Sequence[Rows]) -> list[Drift]:
     """Compare scores and features of training and test rows.
 
     Parameters
@@ -91,13 +91,13 @@ def drifts_of(score: ScoreLike, rows: Sequence[Rows]) -> list[Drift]:
     return [_drift_of_scores(score, rows), *(_drift_of(score, name, rows) for name in score.points)]
 
 
-def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
+def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
     """Scores in the groups that a risk table of all rows has."""
     scores, positive = (
         np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
     )
     entries = risk_rows(
-        AttainableScores(score.points, score.feature_ranges, score.items),
+        AttainableScores(score),
         link_of(score),
         extreme=EXTREME,
         max_rows=MOST_DISTINCT_SCORES,
@@ -125,7 +125,7 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
     return Drift(None, lines, *_index_of(groups, rows))
 
 
-def _drift_of(score: ScoreLike, name: str, rows: Sequence[Rows]) -> Drift:
+def _drift_of(score: RiskScore, name: str, rows: Sequence[Rows]) -> Drift:
     values = [feature_values(score, name, one.X) for one in rows]
     means = [weighted_mean(v, one.weight) for v, one in zip(values, rows, strict=True)]
     is_condition = all(FeatureRange.of(one).is_binary for one in values)

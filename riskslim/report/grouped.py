@@ -20,7 +20,7 @@ from riskslim.score.link import link_of
 from riskslim.score.rows import named_rows
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["GroupedRows", "group_name", "grouped_rows", "grouped_tables"]
 
@@ -58,7 +58,7 @@ class GroupedRows(NamedTuple):
 
 
 def grouped_rows(
-    score: ScoreLike, rows: Sequence[Rows], columns: Sequence[str], threshold: float = 0.5
+    score: RiskScore, rows: Sequence[Rows], columns: Sequence[str], threshold: float = 0.5
 ) -> list[GroupedRows]:
     """Judge a score in the groups of columns of the rows.
 
@@ -107,12 +107,9 @@ def _without_interval(group: GroupMetrics) -> GroupMetrics:
     return group._replace(auc=Interval(group.auc.value, math.nan, math.nan))
 
 
-def _labels(score: ScoreLike, rows: Rows, column: str) -> NDArray[Any]:
+def _labels(score: RiskScore, rows: Rows, column: str) -> NDArray[Any]:
     """The values of a column, of rows with weight."""
-    X = rows.given.X
-    if score.variables:
-        X = named_rows(X, score.points, score.variables, score.items)
-    table = raw_table(X)
+    table = raw_table(named_rows(score, rows.given.X))
     names = [str(name) for name in table.names or ()]
     if column not in names:
         which = f"their columns are {listing(map(repr, names))}" if names else "columns need names"

@@ -11,17 +11,16 @@ from riskslim.data.tables import Table
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.items.rules import computed_items
-from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import Rows, is_same_loss
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["check_path", "check_same_score", "is_same_score", "stated_problem"]
 
 
-def check_same_score(score: ScoreLike, cv: Any, rows: Rows) -> None:
+def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
     """Refuse a cross-validation of something else.
 
     Parameters
@@ -36,7 +35,7 @@ def check_same_score(score: ScoreLike, cv: Any, rows: Rows) -> None:
     TypeError, ValueError
         ``cv`` is no cross-validation, not of this score, or not of these rows.
     """
-    if not isinstance(cv, CrossValidationLike):
+    if not hasattr(cv, "final_score"):  # as a CrossValidation has, which is above this module
         raise TypeError(
             "cv must be what cross_validate_risk_score returns, or cross_validation of an entry "
             f"of a ModelSizePath, got {type(cv).__name__}"
@@ -74,9 +73,7 @@ def check_path(path: Any) -> None:
     ------
     TypeError, ValueError
     """
-    from riskslim.report.protocols import SizePathLike
-
-    if not isinstance(path, SizePathLike):
+    if not hasattr(path, "entries"):  # as a ModelSizePath has
         raise TypeError(
             f"size_path must be what model_size_path returns, got {type(path).__name__}"
         )
@@ -84,7 +81,7 @@ def check_path(path: Any) -> None:
         raise ValueError("size_path has no finished size")
 
 
-def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
+def is_same_score(one: RiskScore, other: RiskScore) -> bool:
     """Say whether two scores predict the same.
 
     Parameters
@@ -99,7 +96,7 @@ def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
     return same == (other.intercept, dict(other.points), other.scale, other.recalibration)
 
 
-def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProblem:
+def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProblem:
     """The problem whose requirements are checked.
 
     Parameters
@@ -120,10 +117,9 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
         Something else, or a problem with other features or without this scale.
     """
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.report.protocols import EstimatorLike
 
     stated = problem
-    if isinstance(problem, EstimatorLike):
+    if hasattr(problem, "problem_on"):  # as a RiskSLIMClassifier has
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantFeatureWarning)
             X, y, weight = rows.given
@@ -147,7 +143,7 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
     return stated.at_scale(score.scale)
 
 
-def _all_features(score: ScoreLike, X: Any) -> Any:
+def _all_features(score: RiskScore, X: Any) -> Any:
     """Rows with the features that a score was chosen from, computed where X has raw columns."""
     features = score.feature_names
     table, _ = computed_items(X, features, features, {}, score.items, handle_unknown="ignore")

@@ -13,13 +13,13 @@ from riskslim._wording import MAX_LISTED, fixed_decimals, listing
 from riskslim.items.item import variable_of
 from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.variables import special_texts
-from riskslim.score.naming import label_of
+from riskslim.score.naming import label_of, outcome_text
 from riskslim.score.requirements import alike
 from riskslim.score.typesetting import likewise, one_line
 
 if TYPE_CHECKING:
-    from riskslim.report.protocols import CrossValidationLike
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["CITATION", "methods_text", "tripod_table"]
 
@@ -45,7 +45,7 @@ _MOST_ITEMS = re.compile(r"at most (\d+) of the features of '' (?:is|are) used")
 _TREND = re.compile(r"more of '' never (lowers|raises) the risk, as its trend in the training rows")
 
 
-def methods_text(score: ScoreLike, cv: CrossValidationLike | None = None) -> str:
+def methods_text(score: RiskScore, cv: CrossValidation | None = None) -> str:
     """Write the paragraph on methods that a paper on the score needs.
 
     Only what the score itself states is said: what was done to the data before is the authors' to
@@ -78,10 +78,10 @@ def methods_text(score: ScoreLike, cv: CrossValidationLike | None = None) -> str
     return one_line(" ".join(part for part in parts if part))
 
 
-def _predictors(score: ScoreLike) -> str:
+def _predictors(score: RiskScore) -> str:
     certificate, prevalence = score.certificate, score.prevalence
     text = (
-        f"The risk score predicts the probability that {score.outcome_name} = {score.classes[1]} "
+        f"The risk score predicts the probability that {outcome_text(score)} "
         f"from {len(score.points)} of {_count(len(score.feature_names), 'candidate feature')}"
     )
     conditions = [item for item in score.items.values() if item.variable]
@@ -97,7 +97,7 @@ def _predictors(score: ScoreLike) -> str:
     return f"{text}."
 
 
-def _preparation(score: ScoreLike) -> Iterator[str]:
+def _preparation(score: RiskScore) -> Iterator[str]:
     """Words for how numbers became conditions, as far as the score knows its raw columns."""
     variables = score.variables.values()
     sources = []
@@ -128,7 +128,7 @@ def _preparation(score: ScoreLike) -> Iterator[str]:
         )
 
 
-def _points(score: ScoreLike) -> str:
+def _points(score: RiskScore) -> str:
     text = "Points and intercept are integers"
     if score.certificate is None:
         return f"{text} that were given, not learned."
@@ -148,7 +148,7 @@ def _points(score: ScoreLike) -> str:
     return f"{text}. A point is worth 1/{score.scale:.10g} units of log-odds{chosen}."
 
 
-def _requirements(score: ScoreLike) -> list[tuple[str, list[str]]]:
+def _requirements(score: RiskScore) -> list[tuple[str, list[str]]]:
     """Requirements but that of the scale, which is said with the worth of a point."""
     return alike(
         f"{one.text} (not met)" if one.violation else one.text
@@ -162,7 +162,7 @@ def _restricts(text: str) -> bool:
     return bool(_MOST_ITEMS.fullmatch(text) or _TREND.fullmatch(text))
 
 
-def _restrictions(score: ScoreLike) -> Iterator[str]:
+def _restrictions(score: RiskScore) -> Iterator[str]:
     """Requirements on one variable after the other, as one sentence each."""
     if score.certificate is None:
         return
@@ -184,13 +184,13 @@ def _restrictions(score: ScoreLike) -> Iterator[str]:
         )
 
 
-def _are_all(score: ScoreLike, names: list[str], most: int) -> bool:
+def _are_all(score: RiskScore, names: list[str], most: int) -> bool:
     """Say whether these are all variables with more features than may have points."""
     counts = Counter(variable_of(name, score.items) for name in score.feature_names)
     return {one for one, count in counts.items() if count > most} == set(names)
 
 
-def _search(score: ScoreLike) -> str:
+def _search(score: RiskScore) -> str:
     certificate = score.certificate
     if certificate is None:
         return ""
@@ -204,13 +204,13 @@ def _search(score: ScoreLike) -> str:
     return text
 
 
-def _recalibration(score: ScoreLike) -> str:
+def _recalibration(score: RiskScore) -> str:
     if score.recalibration is None:
         return ""
-    return score.recalibration.describe(f"{score.outcome_name} = {score.classes[1]}", score.scale)
+    return score.recalibration.describe(outcome_text(score), score.scale)
 
 
-def _validation(cv: CrossValidationLike | None) -> str:
+def _validation(cv: CrossValidation | None) -> str:
     if cv is None:
         return ""
     metrics = (("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"))
@@ -224,7 +224,7 @@ def _validation(cv: CrossValidationLike | None) -> str:
     )
 
 
-def _named(score: ScoreLike, name: str) -> str:
+def _named(score: RiskScore, name: str) -> str:
     return label_of(score, name).text or name
 
 

@@ -23,18 +23,20 @@ from riskslim.exceptions import ExtrapolationWarning
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from riskslim.classifier import RiskSLIMClassifier
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.grouped import GroupedRows
-    from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.report.rows import Rows
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
     from riskslim.score.typesetting import SheetContent
 
 __all__ = ["check_packages", "render"]
 
 
 def render(
-    score: ScoreLike,
+    score: RiskScore,
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
@@ -42,9 +44,9 @@ def render(
     X_test: Any = None,
     y_test: Any = None,
     sample_weight_test: Any = None,
-    cv: CrossValidationLike | None = None,
-    problem: RiskScoreProblem | EstimatorLike | None = None,
-    size_path: SizePathLike | None = None,
+    cv: CrossValidation | None = None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+    size_path: ModelSizePath | None = None,
     bins: Any = None,
     n_resamples: int | None = None,
     groups: Sequence[str] = (),
@@ -99,12 +101,12 @@ def render(
 
 
 def page_of(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Sequence[Rows],
     *,
-    cv: CrossValidationLike | None = None,
-    problem: RiskScoreProblem | EstimatorLike | None = None,
-    size_path: SizePathLike | None = None,
+    cv: CrossValidation | None = None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+    size_path: ModelSizePath | None = None,
     groups: Sequence[GroupedRows] = (),
     title: str | None = None,
 ) -> str:
@@ -136,11 +138,11 @@ def page_of(
 
 
 def _page(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Sequence[Rows],
-    cv: CrossValidationLike | None,
-    problem: RiskScoreProblem | EstimatorLike | None,
-    size_path: SizePathLike | None,
+    cv: CrossValidation | None,
+    problem: RiskScoreProblem | RiskSLIMClassifier | None,
+    size_path: ModelSizePath | None,
     groups: Sequence[GroupedRows],
     title: str | None,
 ) -> str:
@@ -269,7 +271,7 @@ def _finalized(value: Any) -> Any:
     return one_line(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _asked(score: ScoreLike) -> dict[str, Any]:
+def _asked(score: RiskScore) -> dict[str, Any]:
     """Return what the calculator asks for, by the names of its constants."""
     from riskslim.report.calculator import (
         calculator_families,
@@ -288,7 +290,7 @@ def _asked(score: ScoreLike) -> dict[str, Any]:
     }
 
 
-def _script(score: ScoreLike, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
+def _script(score: RiskScore, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports.javascript import javascript_text, to_javascript
     from riskslim.report.calculator import calculator_risks

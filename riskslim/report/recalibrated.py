@@ -18,7 +18,7 @@ from riskslim.score.link import link_of
 from riskslim.score.table import RiskRow, RiskScale, logistic, moved_rows
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["links_of", "metrics_of", "recalibration_tables", "risk_ends"]
 
@@ -30,7 +30,7 @@ _OTHERS = {
 }
 
 
-def recalibration_tables(score: ScoreLike, rows: Sequence[Rows]) -> list[ReportTable]:
+def recalibration_tables(score: RiskScore, rows: Sequence[Rows]) -> list[ReportTable]:
     """Metrics and risks before and after a recalibration.
 
     Parameters
@@ -49,12 +49,12 @@ def recalibration_tables(score: ScoreLike, rows: Sequence[Rows]) -> list[ReportT
     return [_metrics_table(score, rows), _risks_table(score, rows)]
 
 
-def links_of(score: ScoreLike) -> dict[str, RiskScale]:
+def links_of(score: RiskScore) -> dict[str, RiskScale]:
     """From scores to risks, before and after the recalibration."""
     return {"original": RiskScale(score.intercept, score.scale), "recalibrated": link_of(score)}
 
 
-def _metrics_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
+def _metrics_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     heads, columns = ["Metric"], [[Cell(METRIC_NAMES[name]) for name in _METRICS]]
     columns[0] += map(Cell, _OTHERS.values())
     for one in rows:
@@ -94,7 +94,7 @@ def _metric_cells(values: dict[str, float]) -> list[Cell]:
     return cells + [number_cell(values[name], ".3f") for name in _OTHERS]
 
 
-def _risks_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
+def _risks_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     """The risk of every entry of the risk table by both; rows have no score beyond its ends."""
     scores, links = rows[0].scores, links_of(score)
     entries = score.risk_table()

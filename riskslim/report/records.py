@@ -24,7 +24,7 @@ from riskslim.score.link import link_of
 from riskslim.score.table import logistic, moved_rows
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["RECORD", "records"]
 
@@ -40,7 +40,7 @@ _CERTIFIED = (
 
 
 def records(
-    score: ScoreLike, rows: Sequence[Rows], groups: Sequence[GroupedRows] = ()
+    score: RiskScore, rows: Sequence[Rows], groups: Sequence[GroupedRows] = ()
 ) -> list[dict[str, Any]]:
     """All figures of a report on rows.
 
@@ -97,7 +97,7 @@ def _record(data: str, *line: Any) -> dict[str, Any]:
     return dict(zip(RECORD, (data, *keys, *value), strict=True))
 
 
-def _of_score(score: ScoreLike) -> Iterator[_Line]:
+def _of_score(score: RiskScore) -> Iterator[_Line]:
     """Figures that no rows are needed for."""
     if score.certificate is not None:
         for name in _CERTIFIED:
@@ -121,7 +121,7 @@ def _of_rows(rows: Rows) -> Iterator[_Line]:
         yield "rows", "", "", name, value
 
 
-def _metrics(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _metrics(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     # Size and gap are those of the search, which had no test rows.
     for name in METRIC_NAMES if rows.key == "given" else OF_ROWS:
         interval = rows.intervals.get(name)
@@ -136,14 +136,14 @@ def _metrics(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
         yield "metric", "", "", name, value
 
 
-def _original(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _original(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     if score.recalibration is None:
         return
     for name, value in metrics_of(links_of(score)["original"], rows).items():
         yield "original", "", "", name, value
 
 
-def _risks(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _risks(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     """The risk table, with what was observed; scores are those of the sheet."""
     entries = score.risk_table(*labelled(score, rows))
     shown = moved_rows(entries, 1, shift_of(score, score.layout))
@@ -160,7 +160,7 @@ def _risks(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
             yield "score", "", text.score, what, math.nan if value is None else value
 
 
-def _thresholds(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     """Rates at all thresholds, which are scores as the sheet adds them up."""
     points = operating_points(rows.positive, rows.scores, rows.weight)
     finite = np.flatnonzero(points.thresholds < math.inf)
@@ -183,7 +183,7 @@ def _risk_groups(rows: Rows, cuts: Sequence[float]) -> Iterator[_Line]:
             yield "risk group", "", group.lower, statistic, getattr(group, statistic)
 
 
-def _items(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _items(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     for name in score.points:
         values, positive, negative = feature_means(score, name, rows)
         figures = {
@@ -194,7 +194,7 @@ def _items(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
             yield "item", "", name, statistic, value
 
 
-def _variables(score: ScoreLike, rows: Rows) -> Iterator[_Line]:
+def _variables(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     for name, value in variable_information(score, rows).items():
         yield "variable", "", name, "iv", value
     for name, found in found_in(score, rows).items():

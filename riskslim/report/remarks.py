@@ -27,10 +27,11 @@ from riskslim.report.rows import (
 )
 from riskslim.score.fit_remarks import remarks_at_fit
 from riskslim.score.link import link_of
+from riskslim.score.naming import outcome_text
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["remarks"]
 
@@ -41,7 +42,7 @@ __all__ = ["remarks"]
 
 
 def remarks(
-    score: ScoreLike,
+    score: RiskScore,
     rows: Sequence[Rows],
     problem: RiskScoreProblem | None,
     drifts: Sequence[Drift],
@@ -64,7 +65,7 @@ def remarks(
     of_score = list(score.remarks())
     found = list(_remarks_of_fit(score, rows[0], problem))
     if score.recalibration is not None and weighting is not None:  # what it did is mended
-        of_weights = weighting.describe(f"{score.outcome_name} = {score.classes[1]}")
+        of_weights = weighting.describe(outcome_text(score))
         found = [remark for remark in found if remark != of_weights]
     if certificate is not None and rows[0].name != "training data":
         found.append(
@@ -82,7 +83,7 @@ def remarks(
 
 
 def _remarks_of_fit(
-    score: ScoreLike, rows: Rows, problem: RiskScoreProblem | None
+    score: RiskScore, rows: Rows, problem: RiskScoreProblem | None
 ) -> tuple[str, ...]:
     """Remarks of a fit on its score; where it kept none, those that training rows still show."""
     if problem is not None:
@@ -108,7 +109,7 @@ def _title(rows: Rows) -> str:
     return rows.name[0].upper() + rows.name[1:]
 
 
-def _remarks_on_calibration(score: ScoreLike, rows: Sequence[Rows]) -> list[str]:
+def _remarks_on_calibration(score: RiskScore, rows: Sequence[Rows]) -> list[str]:
     """Say where risks are off by more than chance, on rows the score was not chosen by."""
     trained = rows[0] if rows[0].name == "training data" else None
     found: list[str] = []
@@ -125,7 +126,7 @@ def _remarks_on_calibration(score: ScoreLike, rows: Sequence[Rows]) -> list[str]
     return found
 
 
-def _remark_on_line(score: ScoreLike, rows: Rows) -> str | None:
+def _remark_on_line(score: RiskScore, rows: Rows) -> str | None:
     """Say what the intercept and slope of calibration mean, where they are off by more than chance.
 
     Both are as the table of further statistics prints them.

@@ -30,7 +30,7 @@ from riskslim.score.rows import ScoredRows, named_rows
 from riskslim.score.table import RiskScale, logistic
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "EXTREME",
@@ -143,7 +143,7 @@ class Rows:
 
 
 def rows_of(
-    score: ScoreLike,
+    score: RiskScore,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -189,9 +189,7 @@ def rows_of(
     if observed is None:
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
     given = Given(X, y, sample_weight)
-    if score.variables:
-        X = named_rows(X, score.points, score.variables, score.items)
-    X = _counted(score, X, sample_weight)
+    X = _counted(score, named_rows(score, X), sample_weight)
     log_odds = score.decision_function(X)
     risk = logistic(log_odds)
     positive, weight = observed.is_positive, observed.weights
@@ -226,7 +224,7 @@ def rows_of(
 
 
 def judged_rows(
-    score: ScoreLike,
+    score: RiskScore,
     given: tuple[Any, Any, Any],
     test: tuple[Any, Any, Any] = (None, None, None),
     *,
@@ -275,7 +273,7 @@ def _about(what: str) -> Iterator[None]:
         raise TypeError(f"{what}: {error}") from error
 
 
-def _counted(score: ScoreLike, X: Any, sample_weight: Any) -> Any:
+def _counted(score: RiskScore, X: Any, sample_weight: Any) -> Any:
     """X without the rows of weight 0."""
     if sample_weight is None:
         return X
@@ -311,7 +309,7 @@ def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | Non
     return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
 
 
-def _is_certified(score: ScoreLike, n_samples: int, loss: float) -> bool:
+def _is_certified(score: RiskScore, n_samples: int, loss: float) -> bool:
     """Say whether the certificate is about these rows and weights."""
     certificate = score.certificate
     return (
@@ -333,18 +331,18 @@ def share_or_metric_text(name: str, value: float) -> str:
     return metric_text("cal" if name == "mcal" else name, value)
 
 
-def vector_of(score: ScoreLike) -> NDArray[np.int64]:
+def vector_of(score: RiskScore) -> NDArray[np.int64]:
     """Intercept and points of a score, shape (d + 1,)."""
     points = [score.points.get(name, 0) for name in score.feature_names]
     return np.array([score.intercept, *points], dtype=np.int64)
 
 
-def labelled(score: ScoreLike, rows: Rows) -> tuple[Any, Any, Any]:
+def labelled(score: RiskScore, rows: Rows) -> tuple[Any, Any, Any]:
     """Rows with labels and weights of their own, whatever they were given as."""
     return rows.X, class_labels(score.classes)[rows.positive.astype(int)], rows.weight
 
 
-def feature_values(score: ScoreLike, name: str, X: Any) -> NDArray[Any]:
+def feature_values(score: RiskScore, name: str, X: Any) -> NDArray[Any]:
     """Values of one feature, shape (n,), computed where X has raw columns."""
     if score.variables:
         X, _ = computed_items(

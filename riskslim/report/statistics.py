@@ -24,7 +24,7 @@ from riskslim.report.rows import Rows, feature_values
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "cut_points",
@@ -49,7 +49,7 @@ _NAMES = {
 }
 
 
-def statistics_of(score: ScoreLike, rows: Rows) -> dict[str, float | Interval]:
+def statistics_of(score: RiskScore, rows: Rows) -> dict[str, float | Interval]:
     """Statistics of the rows, by name.
 
     Parameters
@@ -76,7 +76,7 @@ def statistics_of(score: ScoreLike, rows: Rows) -> dict[str, float | Interval]:
     }
 
 
-def statistics_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
+def statistics_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     """Statistics of all data side by side.
 
     Parameters
@@ -118,7 +118,7 @@ def _number(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}".replace("-", "\u2212")
 
 
-def group_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
+def group_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable | None:
     """Rows in groups of risk, with predicted and observed risk of each.
 
     Parameters
@@ -178,7 +178,7 @@ def _observed_cell(observed: Interval) -> Cell:
     return Cell(f"{observed.value:.1%}", observed.value, observed, between)
 
 
-def information_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
+def information_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable | None:
     """Information value of each variable of the score: of the points that its items add up to.
 
     Parameters
@@ -204,7 +204,7 @@ def information_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | N
     return ReportTable("Information value", heads, table, note)
 
 
-def variable_information(score: ScoreLike, rows: Rows) -> dict[str, float]:
+def variable_information(score: RiskScore, rows: Rows) -> dict[str, float]:
     """Information value of the points of each variable.
 
     Parameters

@@ -19,7 +19,6 @@ from riskslim.metrics.performance import METRICS, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
 from riskslim.report.cells import Cell, ReportTable, finite_or_none, number_cell
 from riskslim.report.inputs import is_same_score
-from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import (
     EXTREME,
     METRIC_NAMES,
@@ -39,9 +38,10 @@ from riskslim.solution import percent
 
 if TYPE_CHECKING:
     from riskslim.metrics.discrimination import OperatingPoints, RateName
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
-    from riskslim.report.protocols import SizeLike, SizePathLike
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "called_positive",
@@ -62,7 +62,7 @@ __all__ = [
 _FEW_ROWS = 20
 
 
-def certificate_table(score: ScoreLike) -> ReportTable | None:
+def certificate_table(score: RiskScore) -> ReportTable | None:
     """The certificate in numbers.
 
     Parameters
@@ -99,7 +99,7 @@ def certificate_table(score: ScoreLike) -> ReportTable | None:
     return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 
-def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> ReportTable:
+def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTable:
     """Metrics of all data side by side.
 
     Parameters
@@ -214,7 +214,7 @@ def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange 
     return Cell(text, finite_or_none(value), interval, f"{of}: {low} to {high}")
 
 
-def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
+def _over_folds(cv: CrossValidation, name: str, bins: Any) -> Cell:
     if name in METRICS:
         return Cell(cv.summary(name), finite_or_none(cv.mean(name)))
     curves = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
@@ -227,7 +227,7 @@ def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
     return Cell(f"{share_or_metric_text(name, mean)} ({low} - {high})", mean)
 
 
-def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
+def operating_table(score: RiskScore, rows: Rows) -> ReportTable:
     """List what happens at thresholds on the score.
 
     Parameters
@@ -302,7 +302,7 @@ def called_positive(points: OperatingPoints) -> NDArray[np.float64]:
     return np.asarray(called / called[-1])
 
 
-def requirements(score: ScoreLike, problem: RiskScoreProblem | None) -> Sequence[Requirement]:
+def requirements(score: RiskScore, problem: RiskScoreProblem | None) -> Sequence[Requirement]:
     """Return what was asked of the score, each checked on its points.
 
     Parameters
@@ -320,7 +320,7 @@ def requirements(score: ScoreLike, problem: RiskScoreProblem | None) -> Sequence
     return problem.requirements(vector_of(score))
 
 
-def path_tables(score: ScoreLike, path: SizePathLike) -> list[ReportTable]:
+def path_tables(score: RiskScore, path: ModelSizePath) -> list[ReportTable]:
     """The best scores of all sizes: how good they are, and their points.
 
     Parameters
@@ -357,13 +357,13 @@ def path_tables(score: ScoreLike, path: SizePathLike) -> list[ReportTable]:
     ]
 
 
-def _size_cell(score: ScoreLike, entry: SizeLike) -> Cell:
+def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:
     found = entry.risk_score
     is_this = found is not None and is_same_score(found, score)
     return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
 
 
-def _size_metrics(entry: SizeLike, tested: bool) -> list[Cell]:
+def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
     certificate = entry.solution.certificate
     gap = certificate.optimality_gap
     row = [
@@ -379,12 +379,12 @@ def _size_metrics(entry: SizeLike, tested: bool) -> list[Cell]:
     return row
 
 
-def _points_text(score: ScoreLike | None) -> str:
+def _points_text(score: RiskScore | None) -> str:
     points = {} if score is None else score.points
     return ", ".join(f"{name} ({typeset(str(worth))})" for name, worth in points.items()) or "-"
 
 
-def data_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
+def data_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     """Rows, classes and weights.
 
     Parameters
@@ -429,13 +429,13 @@ def weights_of(rows: Rows) -> dict[str, float]:
     return {"weight_minimum": float(low), "weight_maximum": float(high), "weight": float(total)}
 
 
-def _note_on_fitted(score: ScoreLike) -> str:
+def _note_on_fitted(score: RiskScore) -> str:
     if score.layout.points == "fitted":
         return ""
     return " Points are as they were fitted: the sheet shows none that is negative."
 
 
-def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
+def feature_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     """The features with points, and their values.
 
     Parameters
@@ -468,13 +468,13 @@ def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     return ReportTable("Features with points", heads, table, note)
 
 
-def _feature_cells(score: ScoreLike, name: str, rows: Rows) -> list[Cell]:
+def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
     found, *means = feature_means(score, name, rows)
     form = ".1%" if found.is_binary else ".4g"
     return [Cell(_values_text(found)), *(Cell(f"{mean:{form}}", mean) for mean in means)]
 
 
-def feature_means(score: ScoreLike, name: str, rows: Rows) -> tuple[FeatureRange, float, float]:
+def feature_means(score: RiskScore, name: str, rows: Rows) -> tuple[FeatureRange, float, float]:
     """Values of a feature, and its means in rows with the outcome and in others.
 
     Parameters
@@ -504,7 +504,7 @@ def _values_text(values: FeatureRange) -> str:
     return typeset(printed_range(values))
 
 
-def software_table(score: ScoreLike) -> ReportTable:
+def software_table(score: RiskScore) -> ReportTable:
     """Return what the report was written with, and the solver that the score was found with.
 
     Parameters

@@ -19,14 +19,14 @@ from riskslim.report.rows import Rows
 from riskslim.score.naming import label_of
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["FoundValues", "found_in", "special_texts", "variable_table"]
 
 _T = TypeVar("_T")
 
 
-def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
+def variable_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable | None:
     """The raw columns that features with points are computed from, and where values are missing.
 
     Parameters
@@ -68,7 +68,7 @@ def _if(wanted: bool, value: _T) -> list[_T]:
     return [value] if wanted else []
 
 
-def special_texts(score: ScoreLike, variable: RawVariable) -> dict[float, str]:
+def special_texts(score: RiskScore, variable: RawVariable) -> dict[float, str]:
     """Special values of a column in words: "999 (never)" where they have a label.
 
     Parameters
@@ -116,7 +116,7 @@ class FoundValues(NamedTuple):
         return {**found, "n_missing": self.n_missing}
 
 
-def found_in(score: ScoreLike, rows: Rows) -> dict[str, FoundValues]:
+def found_in(score: RiskScore, rows: Rows) -> dict[str, FoundValues]:
     """Values that rows have in the raw columns of a score.
 
     Parameters

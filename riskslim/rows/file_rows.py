@@ -11,7 +11,7 @@ import dataclasses
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,10 @@ from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.rows.reading import Features, Reading, ReadProgress, checked_limit
 
+if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
+
 __all__ = ["FileRows", "read_files"]
-
-
-class _Score(Protocol):
-    """Method of :class:`riskslim.RiskScore` that is called with rows."""
-
-    def decision_function(self, X: Any) -> Any:
-        """Log-odds of rows."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -170,7 +166,7 @@ class FileRows:
         data.files = dataclasses.replace(self, reading=reading, features=features)
         return data
 
-    def log_odds(self, score: _Score) -> NDArray[np.float64]:
+    def log_odds(self, score: RiskScore) -> NDArray[np.float64]:
         """Log-odds of the rows by a score.
 
         Parameters

@@ -34,10 +34,12 @@ from riskslim.data.roles import Columns
 from riskslim.data.store import KernelRows, Weighting
 from riskslim.data.summaries import ColumnSummary, RowSample, TableSummary
 from riskslim.rows.functions import PartSummary, summarised
-from riskslim.rows.reading import BatchItems, Features, Reading, Totals, part_of
+from riskslim.rows.reading import Features, Reading, Totals, part_of
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from riskslim.items.encoder import ItemEncoder
 
 __all__ = [
     "Packed",
@@ -349,7 +351,7 @@ def pack(
     recipe: Recipe,
     features: Features,
     classes: tuple[Any, Any],
-    items: BatchItems | None,
+    items: ItemEncoder | None,
     schema: pyarrow.Schema,
     number: int,
     n_rows: int,

@@ -13,10 +13,10 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ from riskslim.data.merging import MergedKeys, RowMerger, merged_data, room_for, 
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.roles import Columns
-from riskslim.data.statements import Statement
 from riskslim.data.store import KernelRows
 from riskslim.data.summaries import (
     MAX_DISTINCT,
@@ -49,8 +48,11 @@ from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
+if TYPE_CHECKING:
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.items.item import Item
+
 __all__ = [
-    "BatchItems",
     "ReadProgress",
     "default_memory_limit",
     "label_of_events",
@@ -76,27 +78,6 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 # Labels that are counted, so that an error can name some where there are not two.
 MAX_LABELS = 2**10
-
-
-class BatchItems(Protocol):
-    """Methods that reading needs of an encoder, which is :class:`riskslim.ItemEncoder`."""
-
-    items_: list[Any]
-
-    @property
-    def uses_outcome(self) -> bool:
-        """Say whether the outcome chooses cut-offs."""
-
-    def prepared(self, names: Sequence[str]) -> Mapping[str, tuple[float, ...]]:
-        """Refuse settings that need rows at once; return special values by column."""
-
-    def fit_summary(self, summary: TableSummary) -> Any:
-        """Choose the items."""
-
-    def encode_batch(
-        self, batch: Any, place: Callable[[int], str]
-    ) -> tuple[NDArray[np.int8], dict[int, NDArray[Any]]]:
-        """Return the items of a batch of rows, and columns that stay as they are."""
 
 
 def label_of_events(found: Collection[Any]) -> Any:
@@ -223,7 +204,7 @@ class Features:
     """The features, and how they are stored."""
 
     names: tuple[str, ...]
-    items: dict[str, Statement]
+    items: dict[str, Item]
     is_integer: NDArray[np.bool_]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
@@ -304,7 +285,7 @@ class Reading:
         seed: int,
     ) -> None:
         self.files, self.columns = files, columns
-        self.items: BatchItems | None = items if makes_items(items) else None
+        self.items: ItemEncoder | None = items if makes_items(items) else None
         self.stated: Any = None if makes_items(items) else items
         self.memory_limit, self.progress, self.seed = memory_limit, progress, seed
         self.names = columns.chosen(files.names, files.paths[0])

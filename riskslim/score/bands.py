@@ -32,8 +32,8 @@ from riskslim.score.naming import (
 from riskslim.score.typesetting import ScoreLine, score_line
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.layout import PointsShown
-    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["bands_of", "factor_line"]
 
@@ -46,7 +46,7 @@ _MOST_DECIMALS = 2
 
 
 def bands_of(
-    score: ScoreLike, points: PointsShown = "fitted"
+    score: RiskScore, points: PointsShown = "fitted"
 ) -> tuple[tuple[VariableBands, ...], int]:
     """Put the points of a score together by variable.
 
@@ -102,7 +102,7 @@ def _weight(one: VariableBands) -> int:
     return abs(worths[0]) if one.is_factor else max(worths) - min(worths)
 
 
-def _of_factor(score: ScoreLike, name: str) -> VariableBands:
+def _of_factor(score: RiskScore, name: str) -> VariableBands:
     """A feature whose values are multiplied by points."""
     label = label_of(score, name)
     values = score.feature_ranges[name]
@@ -123,7 +123,7 @@ def factor_line(name: str, points: int, values: FeatureRange, label: Label) -> S
     return score_line(label.text or name, points, values)
 
 
-def _of_family(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
+def _of_family(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
     if len(names) == 1:
         item = stated_item(score, names[0])
         if item is None or not item.is_condition or names[0] in score.labels:
@@ -147,7 +147,7 @@ def _of_family(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
     return VariableBands(variable, variable_text(score, variable), label.unit, names, tuple(bands))
 
 
-def _of_feature(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
+def _of_feature(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
     """A feature of 0 and 1 by itself."""
     (name,) = names
     label = label_of(score, name)
@@ -186,7 +186,7 @@ class _Break(NamedTuple):
     above: bool
 
 
-def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
+def _of_numbers(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
     """Bands between the cut-offs of conditions on numbers, then those of special values."""
     special = _special_values(score, items)
     of_numbers = [_is_of_numbers(item, special) for item in items]
@@ -252,7 +252,7 @@ def _without_text(
     return f" (not {', '.join(names)})" if names else ""
 
 
-def _special_values(score: ScoreLike, items: Sequence[Item]) -> list[float]:
+def _special_values(score: RiskScore, items: Sequence[Item]) -> list[float]:
     """Numbers that are no measurements: no cut-off is met by them."""
     variable = score.variables.get(items[0].variable)
     stated = [one for item in items for one in item.special]
@@ -265,7 +265,7 @@ def _is_of_numbers(item: Item, special: Sequence[float]) -> bool:
 
 
 def _of_special_values(
-    score: ScoreLike, items: Sequence[Item], worths: Sequence[int], special: Sequence[float]
+    score: RiskScore, items: Sequence[Item], worths: Sequence[int], special: Sequence[float]
 ) -> list[_Special]:
     """Group the special values for which the same holds."""
     label, found = label_of(score, items[0].variable), dict[Pattern, list[tuple[float, str]]]()
@@ -327,7 +327,7 @@ def _holds(item: Item, value: Fraction) -> bool:
     return value in _numbers(item)
 
 
-def _step(score: ScoreLike, items: Iterable[Item]) -> Fraction | None:
+def _step(score: RiskScore, items: Iterable[Item]) -> Fraction | None:
     """The unit of the last digit that a variable is measured with, as far as is known.
 
     It is that of the values of the training rows next to all cut-offs and at both ends. None where
@@ -391,7 +391,7 @@ def _on_grid(end: _Break | None, step: Fraction) -> _Break | None:
 # ---------------------------------------------------------------------------------------------
 
 
-def _of_levels(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
+def _of_levels(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
     """Bands of levels with the same points; those that no condition names are others."""
     variable = score.variables.get(items[0].variable)
     label = label_of(score, items[0].variable)

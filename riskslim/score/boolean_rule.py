@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.families import Family, families
-from riskslim.items.item import Item
+
+if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["BooleanRule", "Literal", "boolean_rule"]
 
@@ -132,23 +134,12 @@ def _condition(table: Table, position: int, name: str) -> NDArray[np.bool_]:
     return values.astype(np.bool_)
 
 
-def boolean_rule(
-    points: Mapping[str, int],
-    feature_ranges: Mapping[str, FeatureRange],
-    items: Mapping[str, Item],
-    threshold: float,
-    *,
-    max_terms: int,
-) -> BooleanRule:
+def boolean_rule(score: RiskScore, threshold: float, *, max_terms: int) -> BooleanRule:
     r"""Write "the score is at least the threshold" as the minimal disjunctive normal form.
 
     Parameters
     ----------
-    points : mapping from str to int
-        Non-zero.
-    feature_ranges : mapping from str to FeatureRange
-    items : mapping from str to Item
-        What is stated of features.
+    score : RiskScore
     threshold : float
     max_terms : int
 
@@ -195,8 +186,9 @@ def boolean_rule(
     wanted = checked_number(threshold, "threshold")
     if checked_integer(max_terms, "max_terms") < 1:
         raise ValueError(f"max_terms must be at least 1, got {max_terms!r}")
-    _check_conditions(feature_ranges)
-    whole = families(points, items)
+    _check_conditions(score.feature_ranges)
+    points = score.points
+    whole = families(points, score.items)
     parts = [part for family in whole for part in _with_largest_cubes(points, family)]
     # Scores are integers.
     needed = math.ceil(wanted) - sum(min(_sums(points, family)) for family, _ in parts)

@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import checked_number
 from riskslim.data.faults import ColumnError
 from riskslim.data.tables import Table
 from riskslim.items.columns import ColumnEncoder
 from riskslim.items.item import COMPARISONS, Item, met_by_numbers, plain_number
 from riskslim.items.variables import special_among
 from riskslim.score.cutoff_ranges import SHARE, CutoffRange
+from riskslim.score.observations import observations_of
+from riskslim.score.predictions import table_with_items
 
 if TYPE_CHECKING:
-    from riskslim.data.statements import Statement
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
     from riskslim.solution import SolutionPool
 
-__all__ = ["cutoff_ranges", "ranges_with_other_points"]
+__all__ = ["cutoff_ranges", "ranges_with_other_points", "with_cutoff_ranges"]
 
 # Relative differences of objectives that are rounding alone.
 _SAME = 1e-12
@@ -36,8 +38,28 @@ _SAME = 1e-12
 _ROUNDED = 1e-6
 
 
+def with_cutoff_ranges(
+    score: RiskScore, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE
+) -> RiskScore:
+    """Find ranges, as :meth:`riskslim.RiskScore.with_cutoff_ranges` says."""
+    if X is None or y is None:
+        raise ValueError("rows and labels are needed, got None")
+    table = table_with_items(score, X)
+    observed = observations_of(score, table, y, sample_weight)
+    assert observed is not None
+    ranges = cutoff_ranges(
+        score,
+        table.counted(sample_weight),
+        observed.scores,
+        observed.is_positive,
+        observed.weights,
+        share=checked_number(share, "share"),
+    )
+    return dataclasses.replace(score, cutoff_ranges=ranges)
+
+
 def cutoff_ranges(
-    score: ScoreLike,
+    score: RiskScore,
     raw: Table,
     scores: NDArray[Any],
     positive: NDArray[np.bool_],
@@ -49,7 +71,7 @@ def cutoff_ranges(
 
     Parameters
     ----------
-    score : ScoreLike
+    score : RiskScore
         Cut-offs are the features with points whose items are conditions of the kinds ">=", "<=",
         ">" and "<".
     raw : Table
@@ -113,9 +135,9 @@ def cutoff_ranges(
 
 def ranges_with_other_points(
     ranges: Mapping[str, CutoffRange],
-    score: ScoreLike,
+    score: RiskScore,
     pool: SolutionPool,
-    items: Mapping[str, Statement],
+    items: Mapping[str, Item],
 ) -> dict[str, CutoffRange]:
     """Widen ranges by the scores of a list, which have points of their own.
 
@@ -123,7 +145,7 @@ def ranges_with_other_points(
     ----------
     ranges : mapping from str to CutoffRange
         Of :func:`cutoff_ranges`.
-    score : ScoreLike
+    score : RiskScore
         The best one of the list.
     pool : SolutionPool
     items : mapping from str to Item
@@ -161,16 +183,14 @@ def ranges_with_other_points(
 
 
 def _widened(
-    one: CutoffRange, own: Item, as_good: set[str], items: Mapping[str, Statement]
+    one: CutoffRange, own: Item, as_good: set[str], items: Mapping[str, Item]
 ) -> CutoffRange:
     """A range with the cut-offs next to it that are as good, one after the other."""
     cutoffs = sorted(
         (
             item
             for item in items.values()
-            if isinstance(item, Item)
-            and (item.variable, item.kind) == (own.variable, own.kind)
-            and item.interval is not None
+            if (item.variable, item.kind) == (own.variable, own.kind) and item.interval is not None
         ),
         key=lambda item: item.value,
     )

@@ -19,14 +19,15 @@ from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
 from riskslim.items.item import Item, number_of, variable_of
 from riskslim.score.link import link_of
+from riskslim.score.naming import outcome_text
 from riskslim.score.reason_codes import Reason
 from riskslim.score.record_words import RecordWords, ShownPoints
 from riskslim.score.table import RiskScale, logistic
 from riskslim.score.typesetting import one_line, score_line
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.layout import ShownBy
-    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["Change", "Contribution", "Explanation", "explanation", "fixed_features"]
 
@@ -337,7 +338,7 @@ def _percent(risk: float) -> str:
 
 
 def explanation(
-    score: ScoreLike,
+    score: RiskScore,
     values: Mapping[str, float],
     total: float,
     *,
@@ -373,18 +374,6 @@ def explanation(
     """
     points, feature_ranges, items = score.points, score.feature_ranges, score.items
     risks, words = link_of(score), RecordWords(score, values, measured)
-    contributions = [
-        Contribution(
-            name,
-            values[name],
-            points[name],
-            points[name] * values[name],
-            score_line(name, points[name], feature_ranges[name]).worth,
-            feature_ranges[name].unit,
-            feature_ranges[name].is_binary,
-        )
-        for name in points
-    ]
 
     def changed(name: str, after: Mapping[str, float], before: Mapping[str, float]) -> Change:
         moved = _total(points, {**before, **after})
@@ -433,8 +422,8 @@ def explanation(
     )
     unstated = _unstated(points, items, stated, {one.feature for one in (*shown, *fewest)})
     return Explanation(
-        outcome=f"{score.outcome_name} = {score.classes[1]}",
-        contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
+        outcome=outcome_text(score),
+        contributions=_contributions(score, values),
         score=total,
         risk=risk,
         changes=shown,
@@ -448,6 +437,17 @@ def explanation(
         unstated=unstated,
         unstated_in_words=tuple(map(words.unstated, unstated)),
     )
+
+
+def _contributions(score: RiskScore, values: Mapping[str, float]) -> tuple[Contribution, ...]:
+    found = []
+    for name, points in score.points.items():
+        value, known = values[name], score.feature_ranges[name]
+        worth = score_line(name, points, known).worth
+        found.append(
+            Contribution(name, value, points, points * value, worth, known.unit, known.is_binary)
+        )
+    return tuple(sorted(found, key=lambda one: -abs(one.total)))
 
 
 def _unstated(
@@ -472,23 +472,15 @@ def _unstated(
     )
 
 
-def fixed_features(
-    fixed: Sequence[str],
-    points: Iterable[str],
-    known: Iterable[str],
-    items: Mapping[str, Item],
-) -> frozenset[str]:
+def fixed_features(score: RiskScore, fixed: Sequence[str]) -> frozenset[str]:
     """Features with points that cannot change, by their names or those of their variables.
 
     Parameters
     ----------
+    score : RiskScore
+        The variables of features of which nothing is stated are read from their names.
     fixed : sequence of str
-    points : iterable of str
-        Features with points.
-    known : iterable of str
-        All features and raw columns: those without points may be named as well.
-    items : mapping from str to Item
-        What is stated of features; the variable of others is read from their names.
+        Features without points, and raw columns, may be named as well.
 
     Returns
     -------
@@ -501,22 +493,24 @@ def fixed_features(
 
     Examples
     --------
+    >>> from riskslim import RiskScore
     >>> from riskslim.score.explanation import fixed_features
-    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"], {}))
+    >>> score = RiskScore(-3, {"age >= 40": 1, "smoker": 1, "age >= 60": 1})
+    >>> sorted(fixed_features(score, ["age"]))
     ['age >= 40', 'age >= 60']
     """
     if isinstance(fixed, str):
         raise ValueError(f"fixed must be a sequence of names, got the text {fixed!r}")
-    points, known = tuple(points), tuple(known)
-    names = dict.fromkeys(
-        [*points, *known, *(variable_of(name, items) for name in (*points, *known))]
-    )
+    known = (*score.points, *score.feature_names, *score.variables)
+    names = dict.fromkeys([*known, *(variable_of(name, score.items) for name in known)])
     unknown = [name for name in fixed if name not in names]
     if unknown:
         named = listing(repr(name) + near(name, names) for name in unknown)
         raise ValueError(f"fixed names what the score does not have: {named}.")
     wanted = set(fixed)
-    return frozenset(name for name in points if {name, variable_of(name, items)} & wanted)
+    return frozenset(
+        name for name in score.points if {name, variable_of(name, score.items)} & wanted
+    )
 
 
 def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from riskslim.score.naming import outcome_text
 from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["checked_remarks", "remarks_at_fit", "remarks_from_plain"]
 
@@ -54,7 +55,7 @@ def remarks_from_plain(plain: Any) -> tuple[str, ...]:
     return tuple(plain)
 
 
-def remarks_at_fit(score: ScoreLike) -> tuple[str, ...]:
+def remarks_at_fit(score: RiskScore) -> tuple[str, ...]:
     """Say what the fit said of a score, and that it was then.
 
     Parameters
@@ -79,7 +80,7 @@ def remarks_at_fit(score: ScoreLike) -> tuple[str, ...]:
     """
     weighting, of_weights = score.class_weighting, ""
     if weighting is not None:
-        of_weights = weighting.describe(f"{score.outcome_name} = {score.classes[1]}")
+        of_weights = weighting.describe(outcome_text(score))
     when = "At the fit"
     if score.recalibration is not None:
         when += ", before the risks were recalibrated"

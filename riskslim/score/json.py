@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import checked_integer, checked_number, checked_points
@@ -33,9 +35,9 @@ from riskslim.score.requirements import (
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
-__all__ = ["NotAScoreError", "read", "write"]
+__all__ = ["NotAScoreError", "load", "read", "write"]
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
@@ -52,7 +54,7 @@ class NotAScoreError(ValueError):
     """The text is something else than a risk score, not one with a mistake in it."""
 
 
-def write(score: ScoreLike) -> str:
+def write(score: RiskScore) -> str:
     """Write a score as JSON text, without any loss.
 
     Parameters
@@ -75,7 +77,7 @@ def write(score: ScoreLike) -> str:
     return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
-def _to_plain(score: ScoreLike) -> dict[str, Any]:
+def _to_plain(score: RiskScore) -> dict[str, Any]:
     for label in score.classes:
         if not isinstance(label, (bool, int, float, str)):
             raise TypeError(
@@ -148,7 +150,7 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
     }
 
 
-def _words_to_plain(score: ScoreLike) -> dict[str, Any]:
+def _words_to_plain(score: RiskScore) -> dict[str, Any]:
     """The labels of a score and the layout of its sheet, where there is something to say."""
     plain: dict[str, Any] = {}
     if score.labels:
@@ -371,7 +373,31 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
     return certificate
 
 
-def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
+def load(kind: type[RiskScore], path: str | os.PathLike[str]) -> RiskScore:
+    """Read a score from a JSON file, as :meth:`riskslim.RiskScore.load` says.
+
+    Parameters
+    ----------
+    kind : type
+        RiskScore.
+    path : str or path-like
+
+    Returns
+    -------
+    RiskScore
+    """
+    octets = Path(path).read_bytes()
+    try:
+        return kind(**read(octets, str(path), stacklevel=4))
+    except NotAScoreError as error:
+        raise ValueError(
+            f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save wrote"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def read(text: str | bytes, source: str = "the text", *, stacklevel: int = 3) -> dict[str, Any]:
     """Read what :func:`write` wrote.
 
     A certificate that is not bound to the points by the digest is left out, with a warning.
@@ -381,6 +407,8 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
     text : str or bytes
     source : str, default "the text"
         How a warning calls it.
+    stacklevel : int, default 3
+        Of the warning: the caller of who calls this.
 
     Returns
     -------
@@ -395,31 +423,8 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         It is of a newer version, incomplete, a value in it is out of range, or the certificate
         contradicts itself or the score.
     """
-    try:
-        plain = json.loads(text, object_pairs_hook=_without_repetition)
-    except (ValueError, RecursionError) as error:
-        raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise NotAScoreError(f'not a risk score: expected a JSON object with "format": "{FORMAT}"')
-    version = plain.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ValueError(f"version of the format must be a positive integer, got {version!r}")
-    if version > VERSION:
-        raise ValueError(
-            f"the risk score is in version {version} of the format, and this riskslim, version "
-            f"{__version__}, reads up to version {VERSION}: a newer riskslim is needed"
-        )
-    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
-    if version > 1:
-        wanted.append("scale")
-    if version >= _BOUND and plain.get("certificate") is not None:
-        wanted.append("digest")
-    missing = [name for name in wanted if name not in plain]
-    if missing:
-        raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
-    for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
-        if not isinstance(plain[name], kind):
-            raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
+    plain = _checked_plain(text)
+    version = plain["version"]
     scale = checked_scale(plain.get("scale", 1.0))
     if version == 1 and scale != 1.0:
         raise ValueError(
@@ -448,7 +453,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
             warnings.warn(
                 f"the certificate in {source} is left out: {reason}",
                 UnboundCertificateWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
             certificate = None
             if version >= _BOUND:  # these, too, were said of the score that it was about
@@ -475,6 +480,36 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         "labels": labels_from_plain(plain.get("labels", {})),
         "layout": _layout_from_plain(plain.get("layout")),
     }
+
+
+def _checked_plain(text: str | bytes) -> dict[str, Any]:
+    """An object with all keys that its version of the format needs."""
+    try:
+        plain = json.loads(text, object_pairs_hook=_without_repetition)
+    except (ValueError, RecursionError) as error:
+        raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise NotAScoreError(f'not a risk score: expected a JSON object with "format": "{FORMAT}"')
+    version = plain.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(f"version of the format must be a positive integer, got {version!r}")
+    if version > VERSION:
+        raise ValueError(
+            f"the risk score is in version {version} of the format, and this riskslim, version "
+            f"{__version__}, reads up to version {VERSION}: a newer riskslim is needed"
+        )
+    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
+    if version > 1:
+        wanted.append("scale")
+    if version >= _BOUND and plain.get("certificate") is not None:
+        wanted.append("digest")
+    missing = [name for name in wanted if name not in plain]
+    if missing:
+        raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
+    for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
+        if not isinstance(plain[name], kind):
+            raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
+    return plain
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from riskslim.score.naming import feature_text, label_of, turned_text
 from riskslim.score.typesetting import ScoreLine, score_line
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.layout import PointsShown, SheetLayout
-    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["item_line", "item_lines", "note_on_scores", "shift_of", "turned_features"]
 
 
-def turned_features(score: ScoreLike, points: PointsShown) -> tuple[str, ...]:
+def turned_features(score: RiskScore, points: PointsShown) -> tuple[str, ...]:
     """Return the features that are turned round: conditions with negative points.
 
     Parameters
@@ -42,7 +42,7 @@ def turned_features(score: ScoreLike, points: PointsShown) -> tuple[str, ...]:
 
 
 def item_lines(
-    score: ScoreLike, points: PointsShown = "fitted"
+    score: RiskScore, points: PointsShown = "fitted"
 ) -> tuple[tuple[ScoreLine, ...], int]:
     """Write one line for each feature with points.
 
@@ -72,7 +72,7 @@ def item_lines(
     return tuple(sorted(lines, key=lambda line: -line.points)), shift
 
 
-def item_line(score: ScoreLike, name: str, *, is_turned: bool) -> ScoreLine:
+def item_line(score: RiskScore, name: str, *, is_turned: bool) -> ScoreLine:
     """Write the line of a feature with points.
 
     Parameters
@@ -94,7 +94,7 @@ def item_line(score: ScoreLike, name: str, *, is_turned: bool) -> ScoreLine:
     return factor_line(name, worth, values, label_of(score, name))
 
 
-def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
+def shift_of(score: RiskScore, layout: SheetLayout) -> int:
     """Return by how much the scores on a sheet exceed those of the records.
 
     Parameters
@@ -113,7 +113,7 @@ def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
     return shown(score, layout.points)[1]
 
 
-def note_on_scores(score: ScoreLike) -> str:
+def note_on_scores(score: RiskScore) -> str:
     """Say where scores are others than the totals of the sheet.
 
     Programs and files of predictions have scores of the fitted points, as ``score_samples`` has.

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from riskslim.score.table import RiskScale
 
 if TYPE_CHECKING:
-    from riskslim.data.class_weights import ClassWeighting
-    from riskslim.score.recalibration import Recalibration
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["link_of", "prevalence_of"]
 
 
-class _Linked(Protocol):
-    """The fields of a risk score that its risks depend on."""
-
-    @property
-    def intercept(self) -> int:
-        """Of the log-odds, in points."""
-
-    @property
-    def scale(self) -> float:
-        """Points per unit of log-odds."""
-
-    @property
-    def prevalence(self) -> float | None:
-        """Share of the training rows with the positive label."""
-
-    @property
-    def class_weighting(self) -> ClassWeighting | None:
-        """Return what weights of classes made of the prevalence."""
-
-    @property
-    def recalibration(self) -> Recalibration | None:
-        """Return what takes the place of intercept and scale."""
-
-
-def link_of(score: _Linked) -> RiskScale:
+def link_of(score: RiskScore) -> RiskScale:
     """Return what turns scores into risks, recalibrated where the score is.
 
     Parameters
@@ -53,7 +28,7 @@ def link_of(score: _Linked) -> RiskScale:
     return RiskScale(score.intercept, score.scale)
 
 
-def prevalence_of(score: _Linked) -> float | None:
+def prevalence_of(score: RiskScore) -> float | None:
     """Share of rows with the outcome that a score's risks are for, None if it is not known."""
     if score.recalibration is not None:
         return score.recalibration.prevalence

@@ -9,11 +9,11 @@ from riskslim.items.rules import is_level
 from riskslim.score.labels import Label
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
-    "feature_text", "label_of", "may_lack", "no_text", "opposite_text", "stated_item",
-    "turned_text", "variable_text",
+    "feature_text", "label_of", "may_lack", "no_text", "opposite_text", "outcome_text",
+    "stated_item", "turned_text", "variable_text",
 ]  # fmt: skip
 
 _NO_LABEL = Label()
@@ -21,12 +21,17 @@ _NO_LABEL = Label()
 _OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 
 
-def label_of(score: ScoreLike, name: str) -> Label:
+def outcome_text(score: RiskScore) -> str:
+    """Return what the risk is of: "died = yes"."""
+    return f"{score.outcome_name} = {score.classes[1]}"
+
+
+def label_of(score: RiskScore, name: str) -> Label:
     """Return the label of a variable or feature; an empty one where it has none."""
     return score.labels.get(name, _NO_LABEL)
 
 
-def may_lack(score: ScoreLike, variable: str) -> bool:
+def may_lack(score: RiskScore, variable: str) -> bool:
     """Say whether a variable may be missing in records, so that its conditions count as no."""
     known = score.variables.get(variable)
     if known is not None or score.variables:
@@ -37,7 +42,7 @@ def may_lack(score: ScoreLike, variable: str) -> bool:
     return stated or f"{variable} is missing" in score.feature_names
 
 
-def stated_item(score: ScoreLike, name: str) -> Item | None:
+def stated_item(score: RiskScore, name: str) -> Item | None:
     """Return what a feature is: as it is stated, or as its name says of a comparison.
 
     A name alone says nothing about other features; of this one it is taken at its word.
@@ -52,7 +57,7 @@ def stated_item(score: ScoreLike, name: str) -> Item | None:
     return item if item.kind in COMPARISONS else None
 
 
-def feature_text(score: ScoreLike, name: str) -> str:
+def feature_text(score: RiskScore, name: str) -> str:
     """Return what a feature is called: by its own label, by that of its variable, or its name."""
     text = label_of(score, name).text
     item = score.items.get(name)
@@ -75,13 +80,13 @@ def _condition_text(item: Item, kind: str, label: Label) -> str:
     return f"{variable} = {levels[0]}" if kind == "=" else f"{variable} in {{{', '.join(levels)}}}"
 
 
-def variable_text(score: ScoreLike, variable: str) -> str:
+def variable_text(score: RiskScore, variable: str) -> str:
     """Return what a variable is called, with its unit."""
     label = label_of(score, variable)
     return f"{label.text or variable} ({label.unit})" if label.unit else label.text or variable
 
 
-def no_text(score: ScoreLike, name: str) -> str:
+def no_text(score: RiskScore, name: str) -> str:
     """Return what a feature of 0 and 1 by itself is called where it is 0."""
     item = score.items.get(name)
     is_condition = item is not None and item.is_condition
@@ -91,13 +96,13 @@ def no_text(score: ScoreLike, name: str) -> str:
     return f"{label_of(score, name).level('no')}{special}{lacking}"
 
 
-def _or_special(score: ScoreLike, item: Item) -> str:
+def _or_special(score: RiskScore, item: Item) -> str:
     """Values that are no measurements: no cut-off is met by them, whatever it is turned into."""
     label = label_of(score, item.variable)
     return "".join(f" or {label.level(value_text(as_written(one)))}" for one in item.special)
 
 
-def turned_text(score: ScoreLike, name: str) -> str:
+def turned_text(score: RiskScore, name: str) -> str:
     """Write the condition that holds where a feature of 0 and 1 is 0.
 
     Parameters
@@ -123,7 +128,7 @@ def turned_text(score: ScoreLike, name: str) -> str:
     return opposite_text(score, name) or f"{feature_text(score, name)}: {no_text(score, name)}"
 
 
-def opposite_text(score: ScoreLike, name: str) -> str | None:
+def opposite_text(score: RiskScore, name: str) -> str | None:
     """Write the condition that holds where another one does not.
 
     Parameters

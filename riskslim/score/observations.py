@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.weights import checked_weights
-from riskslim.score.protocol import ScoreLike
+from riskslim.score.link import link_of
 from riskslim.score.rows import are_whole, is_positive
-from riskslim.score.table import Observations
+from riskslim.score.table import Observations, logistic
 
-__all__ = ["class_labels", "observations_of"]
+if TYPE_CHECKING:
+    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.risk_score import RiskScore
+
+__all__ = ["class_labels", "observations_of", "operating_points"]
 
 
 def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
@@ -31,7 +36,7 @@ def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
     return np.array(classes, dtype=None if len(kinds) == 1 else object)
 
 
-def observations_of(score: ScoreLike, X: Any, y: Any, sample_weight: Any) -> Observations | None:
+def observations_of(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> Observations | None:
     """Check rows and labels, and compute the scores.
 
     Parameters
@@ -72,3 +77,19 @@ def observations_of(score: ScoreLike, X: Any, y: Any, sample_weight: Any) -> Obs
     if scores.dtype.kind == "f" and are_whole(scores):  # others were not
         scores = scores.astype(np.int64)
     return Observations(scores, positive[counted], weights[counted])
+
+
+def operating_points(
+    score: RiskScore, X: Any, y: Any, sample_weight: Any = None
+) -> OperatingPoints:
+    """List what happens at each threshold, as :meth:`riskslim.RiskScore.operating_points` says."""
+    from riskslim.metrics import discrimination
+
+    observed = observations_of(score, X, y, sample_weight)
+    if observed is None:
+        raise ValueError("X and y are None, but rows and labels are needed")
+    points = discrimination.operating_points(
+        observed.is_positive, observed.scores, observed.weights
+    )
+    scores = np.where(np.isinf(points.thresholds), np.nan, points.thresholds)
+    return dataclasses.replace(points, risk=logistic(link_of(score).log_odds(scores)))

@@ -17,7 +17,7 @@ from riskslim.score.bands import bands_of
 from riskslim.score.record_words import band_text
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["Reason", "checked_average", "checked_number_of_reasons", "reasons_of", "references"]
 
@@ -50,7 +50,7 @@ class Reason(NamedTuple):
 
 
 def references(
-    score: ScoreLike, average: Mapping[str, float] | None = None
+    score: RiskScore, average: Mapping[str, float] | None = None
 ) -> list[tuple[VariableBands, float]]:
     """List the variables of a score with the points that a record is compared with.
 
@@ -80,7 +80,7 @@ def references(
 
 
 def reasons_of(
-    score: ScoreLike, values: Mapping[str, float], average: Mapping[str, float] | None = None
+    score: RiskScore, values: Mapping[str, float], average: Mapping[str, float] | None = None
 ) -> tuple[Reason, ...]:
     """Rank the variables that cost a record points.
 

@@ -17,16 +17,21 @@ from numpy.typing import NDArray
 
 from riskslim._checks import checked_integer, checked_number
 from riskslim.data.class_weights import share
+from riskslim.data.weights import checked_weights
 from riskslim.scale import checked_scale
+from riskslim.score.link import link_of, prevalence_of
+from riskslim.score.observations import observations_of
 from riskslim.score.table import RiskScale, logistic
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.table import Observations
 
 __all__ = [
     "Recalibration",
     "checked_prevalence",
     "moved_to",
+    "recalibrated",
     "to_mean_risk",
     "to_observations",
 ]
@@ -277,3 +282,66 @@ def _line_of(
 
 def _logit(share_: float) -> float:
     return math.log(share_) - math.log1p(-share_)
+
+
+# ---- of a score ----------------------------------------------------------------------------------
+
+
+def recalibrated(
+    score: RiskScore,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    prevalence: float | None = None,
+    from_prevalence: float | None = None,
+    with_scale: bool = False,
+) -> RiskScore:
+    """Fit the risks to rows of another kind, as :meth:`riskslim.RiskScore.recalibrated` says."""
+    if prevalence is not None:
+        prevalence = checked_prevalence(prevalence, "prevalence")
+    if (y is None) == (prevalence is None):
+        raise ValueError(
+            "give the labels of the rows (X and y), or a prevalence with or without X, "
+            f"{'not both' if y is not None else 'got neither'}"
+        )
+    if from_prevalence is not None and (prevalence is None or X is not None):
+        raise ValueError("from_prevalence belongs to a prevalence without rows")
+    if with_scale and y is None:
+        raise ValueError("with_scale needs rows with labels: X and y")
+    link = link_of(score)
+    if X is None and prevalence is not None:
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs rows: X")
+        found = moved_to(link, prevalence, _known(score, from_prevalence))
+    elif prevalence is None:
+        observed = observations_of(score, X, y, sample_weight)
+        assert observed is not None  # y is given
+        found = to_observations(link, observed, with_scale=with_scale)
+    else:
+        found = _to_rows(score, X, sample_weight, prevalence)
+    return dataclasses.replace(score, recalibration=found)
+
+
+def _to_rows(score: RiskScore, X: Any, sample_weight: Any, prevalence: float) -> Recalibration:
+    """The intercept with which the mean risk of rows is a prevalence."""
+    link, scores = link_of(score), score.score_samples(X)
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(scores))
+    if not len(scores) or (weights is not None and not weights.any()):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    intercept = to_mean_risk(link, scores, weights, prevalence)
+    n_samples = len(scores) if weights is None else int(np.count_nonzero(weights))
+    return Recalibration(intercept, link.scale, prevalence, n_samples)
+
+
+def _known(score: RiskScore, from_prevalence: float | None) -> float:
+    """Share of rows with the outcome that the risks are for."""
+    if from_prevalence is not None:
+        return checked_prevalence(from_prevalence, "from_prevalence")
+    known = prevalence_of(score)
+    if known is None:
+        raise ValueError(
+            "the score does not know which share of its training rows had the outcome: give it "
+            "as from_prevalence, or give rows (X)"
+        )
+    return known

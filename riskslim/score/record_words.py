@@ -17,8 +17,8 @@ from riskslim.score.lines import item_line, shift_of, turned_features
 from riskslim.score.naming import feature_text, label_of, no_text, opposite_text
 
 if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
     from riskslim.score.band import VariableBands
-    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["RecordWords", "ShownPoints", "band_text"]
 
@@ -78,7 +78,7 @@ class RecordWords:
     """
 
     def __init__(
-        self, score: ScoreLike, values: Mapping[str, float], measured: Collection[str] = ()
+        self, score: RiskScore, values: Mapping[str, float], measured: Collection[str] = ()
     ) -> None:
         self._score, self._values, self._measured = score, values, measured
         self.shift = shift_of(score, score.layout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from riskslim.items.columns import ColumnEncoder
 from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
+
+if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "ScoredRows",
@@ -238,29 +241,19 @@ def numbers_of(
         yield variable, column.values
 
 
-def named_rows(
-    X: Any,
-    features: Iterable[str],
-    variables: Mapping[str, RawVariable],
-    items: Mapping[str, Item],
-) -> Any:
-    """Rows of a score that knows its raw columns: arrays and lists have these, in their order.
+def named_rows(score: RiskScore, X: Any) -> Any:
+    """Name the columns of rows, where the score knows its raw columns.
 
     Parameters
     ----------
+    score : RiskScore
     X : array-like of shape (n, d), data frame, mapping, or list of mappings
-    features : iterable of str
-        Those with points.
-    variables : mapping from str to RawVariable
-        The raw columns, in their order.
-    items : mapping from str to Item
-        What is stated of features.
 
     Returns
     -------
     object
         X, as a Table with names where it has none: those of ``variables``, and then those of
-        features that are computed from none of them.
+        features that are computed from none of them. X itself if the score knows no raw columns.
 
     Raises
     ------
@@ -269,14 +262,16 @@ def named_rows(
 
     Examples
     --------
-    >>> from riskslim.items import RawVariable, read_items
+    >>> from riskslim import RiskScore
+    >>> from riskslim.items import RawVariable
     >>> from riskslim.score.rows import named_rows
     >>> age = RawVariable("age", "numeric", 18, 95)
-    >>> items = read_items(["age >= 60"])
-    >>> named_rows([[61, 2]], ["age >= 60", "visits"], {"age": age}, items).names
+    >>> score = RiskScore(-3, {"age >= 60": 2, "visits": 1}, variables={"age": age})
+    >>> named_rows(score, [[61, 2]]).names
     ('age', 'visits')
     """
-    if isinstance(X, TrainingData) or is_row(X) or isinstance(X, Mapping):
+    variables = score.variables
+    if not variables or isinstance(X, (TrainingData, Mapping)) or is_row(X):
         return X
     if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) or is_row(row) for row in X):
         return X
@@ -284,8 +279,8 @@ def named_rows(
     if table.names is not None:
         return table
     names = tuple(variables)
-    for feature in features:
-        item = items.get(feature)
+    for feature in score.points:
+        item = score.items.get(feature)
         if feature not in names and not (item and item.is_condition and item.variable in names):
             names += (feature,)
     if table.n_features != len(names):

@@ -29,11 +29,13 @@ from riskslim._writing import csv_text
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.bands import bands_of
 from riskslim.score.link import link_of
+from riskslim.score.presentation import sheet as sheet_of
+from riskslim.score.presentation import worth_of_a_point
 from riskslim.score.sheet import ScoreSheet
 from riskslim.score.table import RiskScale, logistic, moved_rows
 
 if TYPE_CHECKING:
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.risk_score import RiskScore
 
 __all__ = ["HigherIs", "Scorecard", "scorecard_of"]
 
@@ -156,33 +158,23 @@ class Scorecard(ScoreSheet):
 
 
 def scorecard_of(
-    score: ScoreLike,
-    sheet: ScoreSheet,
+    score: RiskScore,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
     *,
     base_points: float,
     base_odds: float,
     pdo: float,
     higher_is: HigherIs,
+    extreme: float,
+    max_rows: int | None,
 ) -> Scorecard:
-    """Write a score in the points of scorecards.
-
-    Parameters
-    ----------
-    score : RiskScore
-    sheet : ScoreSheet
-        Of its fitted points.
-    base_points, base_odds, pdo, higher_is
-        As in :meth:`RiskScore.scorecard`.
-
-    Returns
-    -------
-    Scorecard
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in :meth:`RiskScore.scorecard`.
-    """
+    """Write a score in the points of scorecards, as :meth:`riskslim.RiskScore.scorecard` says."""
+    sheet = sheet_of(
+        score, X, y, sample_weight, extreme=extreme, max_rows=max_rows, by="variable",
+        points="fitted",
+    )  # fmt: skip
     _check_conditions(score)
     if higher_is not in ("safer", "riskier"):
         raise ValueError(f"higher_is must be 'safer' or 'riskier', got {higher_is!r}")
@@ -216,10 +208,12 @@ def scorecard_of(
         odds_at_base=at_base,
         link=link,
     )
-    return dataclasses.replace(card, notes=(_note(card, wanted, odds, pdo), *sheet.notes))
+    own = worth_of_a_point(score)  # which is said of the points that the card has
+    notes = [note for note in sheet.notes if note != own]
+    return dataclasses.replace(card, notes=(_note(card, wanted, odds, pdo), *notes))
 
 
-def _check_conditions(score: ScoreLike) -> None:
+def _check_conditions(score: RiskScore) -> None:
     others = [name for name, values in score.feature_ranges.items() if not values.is_binary]
     if others:
         raise ValueError(

@@ -11,18 +11,19 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._checks import checked_integer, checked_number
 from riskslim._wording import percent
-from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.families import Family, Pattern, condition_families
-from riskslim.items.item import Item
+
+if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
 
 __all__ = [
     "AttainableScores",
@@ -174,16 +175,12 @@ class AttainableScores:
 
     Parameters
     ----------
-    points : mapping from str to int
-    feature_ranges : mapping from str to FeatureRange
-        One for each feature with points.
-    items : mapping from str to Item
-        What features are, where it is stated: conditions on one variable can contradict each other.
+    score : RiskScore
+        Of which it may be stated what features are: conditions on one variable can contradict each
+        other.
     """
 
-    points: Mapping[str, int]
-    feature_ranges: Mapping[str, FeatureRange]
-    items: Mapping[str, Item]
+    score: RiskScore
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -196,7 +193,7 @@ class AttainableScores:
     @property
     def are_integers(self) -> bool:
         """Say whether all scores are integers."""
-        return all(values.is_integer for values in self.feature_ranges.values())
+        return all(values.is_integer for values in self.score.feature_ranges.values())
 
     def enumerated(self) -> NDArray[np.int64] | None:
         """All sums of points times a value; None if they are not enumerated.
@@ -225,12 +222,13 @@ class AttainableScores:
 
         Conditions on one variable count as one feature: not all can hold together.
         """
-        for family in condition_families(self.points, self.feature_ranges, self.items):
-            worth = [self.points[name] for name in family.names]
+        score = self.score
+        for family in condition_families(score.points, score.feature_ranges, score.items):
+            worth = [score.points[name] for name in family.names]
             sums = {sum(map(operator.mul, worth, pattern)) for pattern in self._patterns(family)}
             yield min(sums), max(sums), sums
-        for name, points in self.points.items():
-            known = self.feature_ranges[name]
+        for name, points in score.points.items():
+            known = score.feature_ranges[name]
             if not known.is_binary:
                 ends = sorted((points * known.minimum, points * known.maximum))
                 yield ends[0], ends[1], _multiples(points, known.values)
@@ -240,7 +238,7 @@ class AttainableScores:
 
         Values that contradict each other do so in the training data as well: then all count.
         """
-        values = [self.feature_ranges[name].values or () for name in family.names]
+        values = [self.score.feature_ranges[name].values or () for name in family.names]
         known = [
             pattern
             for pattern in family.patterns

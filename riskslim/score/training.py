@@ -1,31 +1,158 @@
-"""A fitted score against the rows that it was fitted to: what these contradict is never assumed."""
+"""Scores of fits, and the rows that they were fitted to: what these contradict is never assumed.
+
+:func:`from_solution` and :func:`from_coefficients` are what the class methods of
+:class:`~riskslim.RiskScore` with these names call.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import CertificateError
 from riskslim.items.families import condition_families, contradicted
 from riskslim.items.item import Item
+from riskslim.items.rules import raw_table
+from riskslim.rows.excerpts import excerpt_of
+from riskslim.scale import PAPER_SCALE
+from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.table import AttainableScores
 
 if TYPE_CHECKING:
-    from riskslim.data.statements import Statement
-    from riskslim.data.training_data import TrainingData
-    from riskslim.score.protocol import ScoreLike
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.risk_score import RiskScore
+    from riskslim.score.requirements import Requirement
+    from riskslim.solution import Certificate, Solution
 
-__all__ = ["agreeing_items", "check_scores_of_training", "feature_ranges_of"]
+__all__ = [
+    "agreeing_items", "check_scores_of_training", "feature_ranges_of", "from_coefficients",
+    "from_solution",
+]  # fmt: skip
 
 logger = logging.getLogger("riskslim")
 
 _ROWS_AT_A_TIME = 2**20
+
+
+def from_solution(
+    kind: type[RiskScore],
+    solution: Solution,
+    data: TrainingData,
+    *,
+    rank: int = 0,
+    problem: RiskScoreProblem | None = None,
+    encoder: ItemEncoder | None = None,
+    raw: Any = None,
+    with_remarks: bool = True,
+) -> RiskScore:
+    """Build the risk score of an engine's solution."""
+    if not isinstance(data, TrainingData):
+        raise TypeError(
+            f"data must be the TrainingData that the problem was stated on, got "
+            f"{type(data).__name__}"
+        )
+    if solution.feature_names != data.feature_names:
+        raise ValueError(
+            f"the solution is for {len(solution.feature_names)} features that are not the "
+            f"{data.n_features} features of the data; pass the data that it was fitted to"
+        )
+    coef, scale = _ranked(solution, rank)
+    certificate = None if rank else solution.certificate
+    requirements: tuple[Requirement, ...] = ()
+    if problem is not None:
+        single = problem if problem.scales.is_single else problem.at_scale(scale)
+        requirements = single.requirements(coef)
+    said = problem.remarks(coef) if problem is not None and with_remarks and not rank else ()
+    score = from_coefficients(kind, coef, data, scale=scale, certificate=certificate)
+    score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
+    if raw is not None and not data.has_each_row:
+        raise ValueError(
+            "raw columns are looked at row by row, but equal rows of these data were merged "
+            "while they were read: leave raw out"
+        )
+    if raw is not None:
+        ranges = cutoff_ranges(
+            score,
+            raw_table(raw),
+            score.score_samples(data),
+            data.labels > 0,
+            data.sample_weight,
+        )
+        if rank == 0 and solution.pool is not None and len(solution.pool):
+            ranges = ranges_with_other_points(ranges, score, solution.pool, data.items)
+        score = dataclasses.replace(score, cutoff_ranges=ranges)
+    return score.with_variables(encoder) if encoder is not None and score.points else score
+
+
+def from_coefficients(
+    kind: type[RiskScore],
+    coef: ArrayLike,
+    data: TrainingData,
+    *,
+    scale: float = 1.0,
+    certificate: Certificate | None = None,
+) -> RiskScore:
+    """Build the risk score of an integer vector, with what the training rows say of it."""
+    vector = np.asarray(coef)
+    if vector.shape != (data.n_features + 1,):
+        raise ValueError(
+            f"coef must be of shape ({data.n_features + 1},), the intercept and one for each "
+            f"feature, got {vector.shape}"
+        )
+    used = np.flatnonzero(vector[1:]).tolist()
+    names = data.feature_names
+    rows = excerpt_of(data, used)
+    ranges = feature_ranges_of(rows, data, [names[j] for j in used])
+    score = kind(
+        vector[0].item(),
+        {names[j]: vector[1 + j].item() for j in used},
+        outcome_name=data.outcome_name,
+        classes=data.classes,
+        feature_names=names,
+        feature_ranges=ranges,
+        certificate=certificate,
+        scale=scale,
+        class_weighting=data.class_weighting,
+        prevalence=data.prevalence,
+        items=agreeing_items(rows, ranges),
+        csv_format=data.csv_format,
+    )
+    check_scores_of_training(score, rows)
+    return score
+
+
+def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
+    """Coefficient vector and scale of one of a solution's scores."""
+    best = solution.coef  # raises where there is no score
+    count = 1 if solution.pool is None else len(solution.pool)
+    if not 0 <= rank < count:
+        raise ValueError(
+            f"rank must be between 0 and {count - 1}, got {rank}: the solution has {count} risk "
+            f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "
+            "several"
+        )
+    if rank and solution.pool is not None:
+        if solution.pool.scales is None and solution.certificate.scales != PAPER_SCALE:
+            raise ValueError(
+                "the scores of the pool were chosen with scales of "
+                f"{solution.certificate.scales.describe()}, but it does not say which each has"
+            )
+        return solution.pool.coefficients[rank], solution.pool.scale(rank)
+    if solution.scale != solution.certificate.scale:
+        raise ValueError(
+            f"the solution has the scale {solution.scale!r}, but its certificate is about the "
+            f"scale {solution.certificate.scale!r}"
+        )
+    return best, solution.scale
 
 
 def feature_ranges_of(
@@ -78,7 +205,7 @@ def agreeing_items(
         Without the conditions on a variable of which some row has a combination that cannot be:
         two levels at once, for example. A warning is logged.
     """
-    items = {name: _as_item(item) for name, item in data.items.items() if name in feature_ranges}
+    items = {name: item for name, item in data.items.items() if name in feature_ranges}
     for name, item in [*items.items()]:
         values = feature_ranges[name]
         is_binary = values.is_integer and values.minimum >= 0 and values.maximum <= 1
@@ -103,18 +230,12 @@ def agreeing_items(
     return items
 
 
-def _as_item(statement: Statement) -> Item:
-    if isinstance(statement, Item):
-        return statement
-    return Item(statement.name, statement.variable, statement.kind, statement.value)
-
-
-def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
+def check_scores_of_training(score: RiskScore, data: TrainingData) -> None:
     """Make sure that a fitted score's sheet and rules leave out no score of its training rows.
 
     Parameters
     ----------
-    score : ScoreLike
+    score : RiskScore
         With features of ``data``.
     data : TrainingData
 
@@ -123,7 +244,7 @@ def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
     CertificateError
         Some row has a score that the table of attainable scores does not list.
     """
-    totals = AttainableScores(score.points, score.feature_ranges, score.items).enumerated()
+    totals = AttainableScores(score).enumerated()
     if totals is None:
         return
     position = {name: j for j, name in enumerate(data.feature_names)}

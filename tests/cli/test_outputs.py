@@ -369,7 +369,7 @@ def test_ctrl_c_while_files_are_written_keeps_the_score(table, folder):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()], ids=repr)
 @pytest.mark.parametrize(
-    "search", ["riskslim.risk_score.cutoff_ranges", "riskslim.problem.problem.remarks_on"]
+    "search", ["riskslim.score.training.cutoff_ranges", "riskslim.problem.problem.remarks_on"]
 )
 def test_the_search_for_what_is_said_of_a_score_may_fail(
     tmp_path, folder, monkeypatch, search, error

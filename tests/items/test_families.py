@@ -29,6 +29,7 @@ from riskslim.exceptions import CertificateError
 from riskslim.items import Item, read_items
 from riskslim.items.families import Family, families
 from riskslim.items.rules import with_items
+from riskslim.score.table import AttainableScores
 from riskslim.score.training import check_scores_of_training
 
 # Thresholds in one direction, levels, and single conditions.
@@ -392,7 +393,7 @@ def test_rules_as_printed():
 def test_long_rules_of_related_conditions_are_found_at_once():
     names = [f"v{k} >= {j}" for k in range(5) for j in range(6)]
     score = stated(0, {name: (-1) ** j * (j + 1) for j, name in enumerate(names)})
-    low, high = (int(end) for end in score._attainable.ends)
+    low, high = (int(end) for end in AttainableScores(score).ends)
     for threshold in range(low, high + 1, 5):
         assert len(score.boolean_rule(threshold, max_terms=10**5).terms) < 1000
 

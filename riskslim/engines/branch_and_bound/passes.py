@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,10 @@ from riskslim.rows.base import Sums
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.node_rows import NodeRows
+    from riskslim.engines.branch_and_bound.search_rows import RowsOfParts
     from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
-__all__ = ["Asked", "Passes", "SampledNodes", "Steps", "answered", "answered_together"]
+__all__ = ["Asked", "SampledNodes", "Steps", "answered", "answered_together"]
 
 _Result = TypeVar("_Result")
 
@@ -197,25 +198,6 @@ def answered_together(
     return [found[i] for i in range(len(steps))]
 
 
-class Passes(Protocol):
-    """Passes over rows that are not in memory, each for the points of several nodes."""
-
-    def answers(self, asked: list[Asked], worker: Worker) -> list[_Known | None]:
-        """Linearise the loss of all rows.
-
-        Parameters
-        ----------
-        asked : list of Asked
-        worker : Worker
-            Whose counters say what it took.
-
-        Returns
-        -------
-        list of ndarray of float64 or None
-            What is known at the points of each; None after a stop.
-        """
-
-
 class SampledNodes:
     """Expansion of nodes by relaxations on a sample and passes over all rows.
 
@@ -228,11 +210,11 @@ class SampledNodes:
     rows : NodeRows
         All of them, or what stands for those that are not in memory.
     sample : NodeRows
-    passes : Passes, optional
+    passes : RowsOfParts, optional
         Over rows that are not in memory.
     """
 
-    def __init__(self, rows: NodeRows, sample: NodeRows, passes: Passes | None = None) -> None:
+    def __init__(self, rows: NodeRows, sample: NodeRows, passes: RowsOfParts | None = None) -> None:
         self.rows = rows
         self.sample = sample
         self.passes = passes

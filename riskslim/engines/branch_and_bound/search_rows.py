@@ -313,9 +313,20 @@ class RowsOfParts(RowsBySupport):
         return MergedPart(columns, np.zeros((len(columns), 0)), numbers[1], numbers[0])
 
     def answers(self, asked: list[Asked], worker: Worker) -> list[NDArray[np.float64] | None]:
-        """Linearise the loss of all rows at all points, in two passes; see :class:`Passes`.
+        """Linearise the loss of all rows at all points, in two passes.
 
         The first one says where the intercepts are best.
+
+        Parameters
+        ----------
+        asked : list of Asked
+        worker : Worker
+            Whose counters say what it took.
+
+        Returns
+        -------
+        list of ndarray of float64 or None
+            What is known at the points of each; None after a stop.
         """
         if not asked:
             return []
