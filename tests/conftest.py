@@ -153,3 +153,14 @@ def ctrl_c() -> Iterator[None]:
 def shared_data() -> Path:
     """Folder of the paper's data sets, for tests marked with ``shared_data``."""
     return SHARED_DATA
+
+
+@pytest.fixture
+def no_diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make reports without drawings, which take most of the time, where tests look at the rest."""
+    from riskslim.report import svg
+
+    def undrawn(draw: object, name: str, alternative: str, caption: str, *_: object) -> object:
+        return svg.Diagram("", caption)
+
+    monkeypatch.setattr(svg, "drawn_on_grid", undrawn)

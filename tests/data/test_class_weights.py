@@ -38,6 +38,7 @@ def test_the_data_remember_factors_of_classes():
     assert data.with_class_weight("balanced").prevalence == pytest.approx(0.5)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_the_score_says_it_in_every_form(tmp_path):
     assert SCORE.class_weighting.prevalence == pytest.approx(CASES / 400)
     assert SCORE.class_weighting.weighted_prevalence == pytest.approx(0.5)

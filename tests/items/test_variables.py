@@ -256,6 +256,7 @@ def test_raw_records_count_as_the_encoder_says(seed):
         np.testing.assert_array_equal(score.predict_proba(records[::-1])[::-1], raw)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_everything_takes_raw_records(tmp_path):
     score, encoder = learned()
     frame = patients()
@@ -575,6 +576,7 @@ def test_explanations_say_what_is_missing():
     assert "  creatinine: < 1.5 or missing\n" in str(by_variable)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 @pytest.mark.slow
 def test_reports_count_missing_values():
     score, encoder = learned()

@@ -20,6 +20,8 @@ from riskslim.report import render
 from riskslim.score.cutoff_ranges import CutoffRange, remark_on_ranges_of_cutoffs
 from riskslim.score.cutoff_sweep import ranges_with_other_points
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 KINDS = ("<=", ">=", "<", ">")
 
 
