@@ -19,7 +19,9 @@ from riskslim import _kernels
 
 # Compiled code and solvers make single examples slow now and then, and a failure must be the
 # same on every machine: no deadline, no random examples.
-settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "riskslim", deadline=None, derandomize=True, database=None, max_examples=60
+)
 settings.load_profile("riskslim")
 
 # To compile what tests import, with assertions that tell values, takes longer than many tests: it
