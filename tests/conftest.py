@@ -19,7 +19,9 @@ from riskslim import _kernels
 
 # Compiled code and solvers make single examples slow now and then, and a failure must be the
 # same on every machine: no deadline, no random examples.
-settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "riskslim", deadline=None, derandomize=True, database=None, max_examples=60
+)
 settings.load_profile("riskslim")
 
 # To compile what tests import, with assertions that tell values, takes longer than many tests: it
@@ -153,3 +155,14 @@ def ctrl_c() -> Iterator[None]:
 def shared_data() -> Path:
     """Folder of the paper's data sets, for tests marked with ``shared_data``."""
     return SHARED_DATA
+
+
+@pytest.fixture
+def no_diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make reports without drawings, which take most of the time, where tests look at the rest."""
+    from riskslim.report import svg
+
+    def undrawn(draw: object, name: str, alternative: str, caption: str, *_: object) -> object:
+        return svg.Diagram("", caption)
+
+    monkeypatch.setattr(svg, "drawn_on_grid", undrawn)

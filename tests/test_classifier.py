@@ -998,6 +998,7 @@ def test_cross_validation_is_about_the_positive_label():
     assert all(entry.risk_score.classes[1] == "injury" for entry in path.entries)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_a_report_has_the_words_of_the_user():
     X, y = injured()
     classifier = RiskSLIMClassifier(

@@ -10,13 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import paths
 import riskslim
+from command_line import invoke
 from paths import DOCS, ROOT
 from riskslim import RiskScore, metrics, plots
-from riskslim.cli.app import application
 from riskslim.data import summaries
 
 README = paths.README.read_text(encoding="utf-8")
@@ -80,11 +79,7 @@ def test_the_example_for_those_who_come_from_elsewhere_holds(capsys):
 
 
 def test_the_demo_prints_what_is_shown():
-    from typer.testing import CliRunner
-
-    from riskslim.cli.app import application
-
-    result = CliRunner().invoke(application(), ["demo"])
+    result = invoke("demo")
     assert result.exit_code == 0, result.output
     shown = blocks(README, "text")[0]
     ending = r"Search completed after \d+\.\d seconds\.\n"
@@ -368,9 +363,9 @@ def test_the_first_commands_take_gaps_and_text(tmp_path, monkeypatch):
     commands = re.findall(r"^    riskslim (.*?)(?: > \S+)?$", README, re.M)
     assert len(commands) == 9
     first, _, show, *_ = (shlex.split(command) for command in commands)
-    fitted = CliRunner().invoke(application(), [*first, "--max-size", "2", "--positive", "dead"])
+    fitted = invoke(*first, "--max-size", "2", "--positive", "dead")
     assert fitted.exit_code == 0, fitted.output
-    assert "probability that died = dead" in CliRunner().invoke(application(), show).stdout
+    assert "probability that died = dead" in invoke(*show).stdout
 
 
 def test_two_commands_set_up_and_test():
@@ -386,7 +381,7 @@ def test_two_commands_set_up_and_test():
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))
-    text = CliRunner().invoke(application(), [command, "--help"]).stdout
+    text = invoke(command, "--help").stdout
     # Help texts may name other options: each option starts a line.
     _, *entries = re.split(r"^  (?:-\w, )?(?=--)", text, flags=re.M)
     helps = {entry.split()[0]: entry for entry in entries}

@@ -99,20 +99,13 @@ print(sorted(os.listdir()))
 """
 
 
-def run(code: str, *arguments: str) -> str:
+def test_modules_are_imported_files_written_and_scores_fitted_without_names_of_posix(tmp_path):
     found = subprocess.run(
-        [sys.executable, "-c", WITHOUT + code, *arguments], capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MPLBACKEND": "Agg"},
-        cwd=PACKAGE.parent,
+        [sys.executable, "-c", WITHOUT + IMPORTS + WORK, str(tmp_path)], capture_output=True,
+        text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MPLBACKEND": "Agg"},
+        check=False, cwd=PACKAGE.parent,
     )  # fmt: skip
     assert found.returncode == 0, found.stderr
-    return found.stdout
-
-
-def test_every_module_is_imported_without_names_of_posix():
-    assert int(run(IMPORTS).split()[-1]) > 200
-
-
-def test_files_are_written_and_scores_fitted_without_them(tmp_path):
-    printed = run(WORK, str(tmp_path)).splitlines()[-1]
-    assert printed == str(sorted(["c.json", "p.csv", "rows.csv", "s.json", "t.csv", "x"]))
+    n_modules, *_, files = found.stdout.splitlines()
+    assert int(n_modules) > 200
+    assert files == str(sorted(["c.json", "p.csv", "rows.csv", "s.json", "t.csv", "x"]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import functools
 import hashlib
 import importlib.util
 import warnings
@@ -248,6 +249,7 @@ def check_packages() -> None:
         raise ImportError(not_installed("a report needs", *missing, extra="report"))
 
 
+@functools.cache
 def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -9,10 +9,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
+from command_line import invoke
 from riskslim import RiskScore, RiskSLIMClassifier, TrainingData, model_size_path
-from riskslim.cli.app import application
 from riskslim.data.class_weights import ClassWeighting
 
 RNG = np.random.default_rng(0)
@@ -39,6 +38,7 @@ def test_the_data_remember_factors_of_classes():
     assert data.with_class_weight("balanced").prevalence == pytest.approx(0.5)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_the_score_says_it_in_every_form(tmp_path):
     assert SCORE.class_weighting.prevalence == pytest.approx(CASES / 400)
     assert SCORE.class_weighting.weighted_prevalence == pytest.approx(0.5)
@@ -127,11 +127,10 @@ def test_scores_of_paths_and_folds_remember_it():
 def test_the_command_line_says_it(tmp_path):
     X.assign(died=Y).to_csv(tmp_path / "data.csv", index=False)
     data, score = str(tmp_path / "data.csv"), str(tmp_path / "score.json")
-    runner = CliRunner()
     fit = ["fit", data, "--outcome", "died", "--class-weight", "balanced", "--output", score]
-    quiet = runner.invoke(application(), [*fit, "--quiet"])
+    quiet = invoke(*fit, "--quiet")
     assert WARNING in quiet.stdout
     assert not quiet.stderr
-    assert f"Remark: {WARNING}" in runner.invoke(application(), fit).stderr
-    assert WARNING in runner.invoke(application(), ["show", score]).stdout
-    assert f"Remark: {WARNING}" in runner.invoke(application(), ["predict", score, data]).stderr
+    assert f"Remark: {WARNING}" in invoke(*fit).stderr
+    assert WARNING in invoke("show", score).stdout
+    assert f"Remark: {WARNING}" in invoke("predict", score, data).stderr

@@ -145,6 +145,7 @@ def test_a_score_keeps_the_format(german):
 OPTIONS = ("--separator", ";", "--decimal", ",", "--encoding", "cp1252", "--missing-text", "k. A.")
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_predictions_read_files_as_the_fit_did(german, tmp_path):
     """The same table as CSV in two formats and as Parquet gives the same risks."""
     score = tmp_path / "score.json"

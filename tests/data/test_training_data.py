@@ -783,7 +783,7 @@ COLUMNS = st.one_of(
 
 
 @hypothesis.given(columns=st.lists(COLUMNS, min_size=1, max_size=8), seed=st.integers(0, 99))
-@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.settings(max_examples=100, deadline=None)
 def test_columns_are_stored_exactly(columns, seed):
     y = np.random.default_rng(seed).permutation(len(columns[0])) % 2
     with warnings.catch_warnings():

@@ -10,12 +10,11 @@ import warnings
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from command_line import invoke
 from export_targets import Pmml, identifier, run_javascript, run_python, run_sql
 from raw_models import KINDS, models
 from riskslim import RiskScore
-from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.exports.terms import terms_of
 from riskslim.items import Item
@@ -318,8 +317,7 @@ def test_the_command_line_exports_both(tmp_path):
     SCORE.save(tmp_path / "score.json")
 
     def run(*options):
-        command = ["export", str(tmp_path / "score.json"), "--format", *options]
-        return CliRunner().invoke(application(), command)
+        return invoke("export", tmp_path / "score.json", "--format", *options)
 
     assert run("sql").stdout == f"{SCORE.to_sql()}\n"
     assert run("sql", "--inputs", "items").stdout == f"{SCORE.to_sql(inputs='items')}\n"

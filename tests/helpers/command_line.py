@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typer.testing import CliRunner
+import functools
 
-from riskslim.cli.app import application
+from typer import testing
+
+from riskslim.cli.app import application as _application
+
+# What options are is read from signatures, which takes longer than most runs of tests: once.
+application = functools.cache(_application)
+testing._get_command = functools.cache(testing._get_command)
+
+
+def invoke(*arguments):
+    """Run, however it ends."""
+    return testing.CliRunner().invoke(application(), [str(argument) for argument in arguments])
 
 
 def run(*arguments, code=0):
-    result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
+    result = invoke(*arguments)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output

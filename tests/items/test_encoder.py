@@ -161,7 +161,7 @@ tables = st.integers(2, 30).flatmap(
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     table=tables.filter(lambda table: all(set(table[name]) != {None} for name in table)),
     new=tables,
@@ -218,7 +218,7 @@ def test_items_are_what_their_names_say(
             assert counts <= max(n_thresholds, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     values=st.lists(st.integers(0, 12), min_size=2, max_size=60),
     n=st.integers(1, 8),

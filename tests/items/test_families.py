@@ -293,7 +293,7 @@ def test_patterns_are_those_of_data(names):
     assert found == rows | {(0,) * len(names)}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(scores())
 def test_tables_list_the_scores_that_records_can_have(score):
     reached = np.unique(score.score_samples(records(score)))
@@ -324,7 +324,7 @@ def test_the_range_of_a_sheet():
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(scores() | orderly_scores())
 def test_a_rule_equals_the_score_where_nothing_contradicts(score):
     X = records(score)
@@ -418,7 +418,7 @@ Fewest changes that lead to a score of at least 4 (score 4, risk 50.0%):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(scores(), st.integers(-8, 8), st.randoms(use_true_random=False))
 def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshold, random):
     X = records(score)

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
-from typer.testing import CliRunner
 
+from command_line import invoke
 from riskslim import (
     ItemEncoder,
     RiskScore,
@@ -23,7 +23,6 @@ from riskslim import (
     TrainingData,
     cross_validate_risk_score,
 )
-from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items import Item, read_items
 from riskslim.items.variables import RawVariable, note_on_missing
@@ -257,6 +256,7 @@ def test_raw_records_count_as_the_encoder_says(seed):
         np.testing.assert_array_equal(score.predict_proba(records[::-1])[::-1], raw)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 def test_everything_takes_raw_records(tmp_path):
     score, encoder = learned()
     frame = patients()
@@ -576,6 +576,7 @@ def test_explanations_say_what_is_missing():
     assert "  creatinine: < 1.5 or missing\n" in str(by_variable)
 
 
+@pytest.mark.usefixtures("no_diagrams")
 @pytest.mark.slow
 def test_reports_count_missing_values():
     score, encoder = learned()
@@ -614,10 +615,6 @@ def rows_of_table(page, caption):
 # ---------------------------------------------------------------------------------------------
 
 
-def run(*arguments):
-    return CliRunner().invoke(application(), [str(one) for one in arguments])
-
-
 @pytest.fixture
 def fitted(tmp_path):
     frame = patients()
@@ -625,7 +622,7 @@ def fitted(tmp_path):
     odds = -3 + 3 * (frame["sex"] == "male") + 2 * (frame["creatinine"] >= 1.5)
     frame["died"] = np.where(rng.random(N) < 1 / (1 + np.exp(-odds)), "yes", "no")
     frame.to_csv(tmp_path / "train.csv", index=False)
-    result = run(
+    result = invoke(
         "fit", tmp_path / "train.csv", "--outcome", "died", "--items", "--thresholds",
         "creatinine=1.5", "--missing", "indicator", "--max-size", 2, "--output",
         tmp_path / "score.json",
@@ -639,35 +636,35 @@ def fitted(tmp_path):
 
 def test_predict_checks_raw_columns(fitted):
     folder, frame, score = fitted
-    result = run("predict", folder / "score.json", folder / "train.csv")
+    result = invoke("predict", folder / "score.json", folder / "train.csv")
     assert (result.exit_code, result.stderr) == (0, "")
     expected = score.predict_proba(frame)[:, 1]
     assert [float(line.split(",")[1]) for line in result.stdout.splitlines()[1:]] == list(expected)
 
     frame.assign(sex=frame["sex"].str[0].str.upper()).to_csv(folder / "codes.csv", index=False)
-    result = run("predict", folder / "score.json", folder / "codes.csv")
+    result = invoke("predict", folder / "score.json", folder / "codes.csv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "'sex' had 'female', 'male'" in result.stderr
     assert "--unknown-levels ignore" in result.stderr
-    result = run(
+    result = invoke(
         "predict", folder / "score.json", folder / "codes.csv", "--unknown-levels", "ignore"
     )
     assert result.exit_code == 0
     assert "They get no points" in result.stderr
     assert len(result.stdout.splitlines()) == N + 1
-    result = run("predict", folder / "score.json", folder / "codes.csv", "--unknown-levels", "x")
+    result = invoke("predict", folder / "score.json", folder / "codes.csv", "--unknown-levels", "x")
     assert result.exit_code == 2
     assert "--unknown-levels must be error or ignore, got 'x'" in result.stderr
 
     frame.assign(creatinine=frame["creatinine"] * 88.4).to_csv(folder / "units.csv", index=False)
-    result = run("predict", folder / "score.json", folder / "units.csv")
+    result = invoke("predict", folder / "score.json", folder / "units.csv")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith("Remark: ")
     assert "outside of the training range of 'creatinine' (" in line
 
     frame.drop(columns="creatinine").to_csv(folder / "lacks.csv", index=False)
-    result = run("predict", folder / "score.json", folder / "lacks.csv")
+    result = invoke("predict", folder / "score.json", folder / "lacks.csv")
     assert result.exit_code == 2
     assert "'creatinine' to compute 'creatinine >= 1.5'" in result.stderr
 
@@ -679,13 +676,13 @@ def test_report_checks_raw_columns(fitted):
     frame.assign(sex="M").to_csv(folder / "codes.csv", index=False)
     arguments = ("report", folder / "score.json", folder / "train.csv", "--output",
                  folder / "report.html", "--test")  # fmt: skip
-    result = run(*arguments, folder / "units.csv")
+    result = invoke(*arguments, folder / "units.csv")
     assert result.exit_code == 0, result.output
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"Remark: {folder / 'units.csv'}: ")
     assert "here" in line
-    assert run(*arguments, folder / "codes.csv").exit_code == 2
-    result = run(*arguments, folder / "codes.csv", "--unknown-levels", "ignore")
+    assert invoke(*arguments, folder / "codes.csv").exit_code == 2
+    result = invoke(*arguments, folder / "codes.csv", "--unknown-levels", "ignore")
     assert result.exit_code == 0, result.output
     assert "They get no points" in result.stderr
 

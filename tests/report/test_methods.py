@@ -20,6 +20,8 @@ from riskslim import (
 from riskslim.report import methods_text, render
 from riskslim.report.methods import CITATION, tripod_table
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 
 @pytest.fixture(scope="module")
 def encoder():

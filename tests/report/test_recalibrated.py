@@ -13,6 +13,8 @@ from riskslim.report import render
 from riskslim.report.recalibrated import recalibration_tables
 from riskslim.report.rows import rows_of
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 SCORE = RiskScore(-3, {"a": 2, "b": 1, "c": -1}, outcome_name="died", scale=1.5)
 
 

@@ -31,6 +31,8 @@ from riskslim.report.page import page_of
 from riskslim.report.records import RECORD, records
 from riskslim.report.rows import judged_rows
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 SCORE = RiskScore(
     -3,
     {"age >= 40": 1, "age >= 60": 2, "smoker": 1},

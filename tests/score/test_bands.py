@@ -84,7 +84,7 @@ def printed_points(bands, value: float) -> int:
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(numeric_scores())
 def test_bands_of_numbers_add_up_to_the_score(score):
     """Every value lies in one printed band, which has the points that are predicted."""
@@ -110,7 +110,7 @@ def test_bands_of_numbers_add_up_to_the_score(score):
 LEVELS = ["A", "B", "C", 7, "x to y", "< 3"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sets(st.sampled_from(range(6)), min_size=1, max_size=3), min_size=1, max_size=4),
     st.lists(st.integers(-4, 4).filter(bool), min_size=5, max_size=5),

@@ -20,6 +20,8 @@ from riskslim.report import render
 from riskslim.score.cutoff_ranges import CutoffRange, remark_on_ranges_of_cutoffs
 from riskslim.score.cutoff_sweep import ranges_with_other_points
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 KINDS = ("<=", ">=", "<", ">")
 
 
@@ -34,7 +36,7 @@ def objective(score, values, other, y, weights, item):
     return float((weights * np.logaddexp(0, -margin)).sum() / weights.sum())
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 # A cut-off that all rows meet, or none: the next one differs, and ones beyond that do not.
 @example("<=", 17, 851968, 0.01, 1.0, True)
 @given(

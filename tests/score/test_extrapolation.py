@@ -16,6 +16,8 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.report import render
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 
 def measured(n=300):
     """Numbers that a score has points for as they are."""

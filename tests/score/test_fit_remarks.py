@@ -21,7 +21,7 @@ from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.report import render
 from riskslim.score.fit_remarks import remarks_at_fit
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("no_diagrams")]
 
 SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
 CERTIFICATE = Certificate(Status.OPTIMAL, 0.4, 0.39, 1, 0.4, 0.0, 1e-10, "example", 961)

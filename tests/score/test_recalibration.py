@@ -18,6 +18,8 @@ from riskslim.report import render
 from riskslim.score.recalibration import Recalibration, to_observations
 from riskslim.score.table import Observations, RiskScale
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
 SCORE = RiskScore(
     -3, {"smoker": 2, "age >= 60": 1}, outcome_name="died", classes=("no", "yes"), prevalence=0.2

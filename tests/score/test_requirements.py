@@ -24,6 +24,8 @@ from riskslim import (
 from riskslim.report import render
 from riskslim.score.requirements import Requirement
 
+pytestmark = pytest.mark.usefixtures("no_diagrams")
+
 SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
 
 

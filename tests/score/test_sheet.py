@@ -391,7 +391,7 @@ def bounds(printed: str, extreme: float) -> tuple[float, float]:
     return low, high
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.data(), st.booleans(), st.sampled_from([0.001, 0.05, 1e-5]), st.none() | st.integers(5, 40)
 )
