@@ -187,11 +187,12 @@ def test_bits_that_a_search_holds_are_read_by_others(features):
     X[:, 3] *= -1
     data = TrainingData(X, rng.random(n) < 0.3, feature_names=[f"x{j}" for j in range(d)])
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    loss = LogisticLoss(data, coefficients, compress=False)
+    problem = RiskScoreProblem(data, coefficients, compress=False)
+    loss = problem.loss
     before = TableItems.of(loss, np.array(features))
     vector = np.array([-1, 2, -1, 1, 0, 0, 0, 0, 3])
     value = loss.value(vector)
-    packed = packed_items(RiskScoreProblem(data, coefficients, compress=False), lambda: False)
+    packed = packed_items(problem, lambda: False)
     assert loss.bits.shared is packed
     after = TableItems.of(loss, np.array(features))
     for field in dataclasses.fields(TableItems):
