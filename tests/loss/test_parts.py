@@ -217,7 +217,6 @@ def test_rows_are_refused_clearly():
         lambda: other.counted,
         lambda: other.column(0),
         lambda: other.reweighted(np.ones(300)),
-        lambda: other.with_class_weight("balanced"),
     ):
         with pytest.raises(RowsElsewhereError, match=r"would need the rows in memory.*MemoryRows"):
             ask()
