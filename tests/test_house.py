@@ -62,8 +62,6 @@ WITHOUT_LIMITS = "_kernels"
 # What is larger, and why.
 LARGER = {
     "cli.fit.fit": "one parameter for each option of the command",
-    "engines.branch_and_bound.search": "one class, and that is too large",
-    "engines.branch_and_bound.search.Search": "to be divided by kinds of open sets",
     "heuristics.supports.SupportSearch": "to be divided by kinds of rows",
 }
 

@@ -29,7 +29,6 @@ from riskslim.engines.branch_and_bound import (
     rates,
     relaxations,
     roundings,
-    search,
     stage,
     unions,
     workspace,
@@ -74,7 +73,7 @@ BY_FAMILIES = (
 )  # fmt: skip
 IN_STEPS = (
     (stage, {"TASK_SECONDS": 1e-7}), (tables, {"TASK_SECONDS": 1e-7}),
-    (search, {"LONG_SECONDS": 0.0}),
+    (stage, {"LONG_SECONDS": 0.0}),
     (cutoffs, {"UNIT_NODES": 2, "UNIT_EVALUATED": 3, "ROUND_NODES": 1}),
 )  # fmt: skip
 FEW_SUPPORTS = (tables, {"MOST_FOUND": 1})
@@ -247,7 +246,7 @@ EVENTS: tuple[tuple[Any, str, dict[str, Callable[..., bool]]], ...] = (
         "tables that exclude": lambda found: found and found.counted[0] > found.counted[3],
     }),
     (cutoffs.CutoffSearch, "run", {"cut-offs": lambda _: True}),
-    (elimination.Elimination, "divide", {
+    (elimination.Elimination, "divide_piece", {
         "pieces": lambda _: True,
         "pieces by tables": lambda found: found.scanned is not None,
         "pieces by levels": lambda found: found.scanned is not None and len(found.pieces) == 1,
@@ -295,7 +294,7 @@ STOPPED = (
     (additive, ("fit", "linearise")),
 )  # fmt: skip
 # Steps of a search before which the flag can be set.
-STEPS = ("_advance", "_advance_cutoffs", "_advance_elimination")
+STEPS = (stage.Stage, cutoffs.CutoffSearch, elimination.Elimination)
 
 
 def stopped(way: Way, problem: Any, rng: Generator) -> Solution | None:
@@ -319,17 +318,16 @@ def _by_limit(way: Way, problem: Any, rng: Generator) -> Solution:
 def _before_step(way: Way, problem: Any, rng: Generator) -> Solution:
     left, looks = [int(rng.geometric(0.3))], int(rng.integers(-8, 2))
 
-    def stopping(original: Callable[..., None]) -> Callable[..., None]:
-        def advance(self: Any, *arguments: Any) -> None:
+    def stopping(original: Callable[..., Any]) -> Callable[..., Any]:
+        def divide(self: Any, budget: Any) -> Any:
             left[0] -= 1
             if left[0] == 0:
-                self.stop[0] = looks or 1
-            original(self, *arguments)
+                budget.stop[0] = looks or 1
+            return original(self, budget)
 
-        return advance
+        return divide
 
-    steps = {name: stopping(getattr(search.Search, name)) for name in STEPS}
-    with patched((search.Search, steps)):
+    with patched(*((kind, {"divide": stopping(kind.divide)}) for kind in STEPS)):
         return way(problem, rng)
 
 

@@ -335,7 +335,7 @@ def test_tests_of_a_backend_run_on_it_everywhere(backend):
     assert _kernels.real is _kernels.load(backend)["real"]
     users = {user.removeprefix("riskslim.") for user, _ in found}
     assert users >= {
-        "data.distinct", "engines.branch_and_bound.node_rows", "engines.branch_and_bound.search",
+        "data.distinct", "engines.branch_and_bound.node_rows", "engines.branch_and_bound.boxes",
         "heuristics.constrained", "heuristics.descent", "loss.form", "loss.logistic", "loss.ranges",
     }  # fmt: skip
 

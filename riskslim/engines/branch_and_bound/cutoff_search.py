@@ -27,9 +27,11 @@ from riskslim._kernels import cutoffs as kernels
 from riskslim._kernels.chains import fill_ranks
 from riskslim.data.chains import Chains, find_chains
 from riskslim.data.packed import first_words
-from riskslim.engines.branch_and_bound.support_enumeration import count_limits
+from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
+from riskslim.engines.branch_and_bound.support_enumeration import Scanned, count_limits
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.boxes import Boxes
     from riskslim.engines.branch_and_bound.nodes import Node
     from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportTables
     from riskslim.engines.branch_and_bound.table_items import TableItems
@@ -210,7 +212,7 @@ class Unit:
         return float(self.real[:, 0].min(initial=math.inf))
 
 
-class CutoffSearch:
+class CutoffSearch(OpenSet):
     """All supports of a root, as ranges of nested items.
 
     Parameters
@@ -258,6 +260,7 @@ class CutoffSearch:
         self._required = set(features[: completion.n_in].tolist())
         self._has_empty = completion.min_size == 0
         self._seen: set[bytes] = set()
+        self._is_pruned = False
 
     def _signed_chains(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """Chain, first and last item, sign, least and most points of every chain with a sign."""
@@ -408,8 +411,49 @@ class CutoffSearch:
     # ---- rounds ----------------------------------------------------------------------------
 
     @property
+    def is_begun(self) -> bool:
+        """Say that it is finished first; see :attr:`OpenSet.is_begun`."""
+        return True
+
+    def prune(self, cutoff: float) -> None:
+        """Forget what is left; see :meth:`OpenSet.prune`."""
+        self._is_pruned = self._is_pruned or self.bound >= cutoff
+
+    def begin(self, boxes: Boxes, total: CutoffCounts) -> CutoffSearch:
+        """Make it an open set of a search.
+
+        Parameters
+        ----------
+        boxes : Boxes
+        total : CutoffCounts
+            Of all searches over cut-offs.
+
+        Returns
+        -------
+        CutoffSearch
+            This one.
+        """
+        self._boxes, self._total = boxes, total
+        return self
+
+    def divide(self, budget: Budget) -> Iterator[Found]:
+        """Divide the next nodes; supports that are left become others; see :class:`OpenSet`."""
+        cutoff = budget.cutoff
+        units = self.next_units(budget.size, cutoff, budget.memory_limit)
+        found = budget.share(units, lambda unit, _: self.run(unit, cutoff, budget.stop))
+        before = dataclasses.replace(self.counts)
+        self.merge(units, found)
+        self._total.add(self.counts, before)
+        supports = self.newly_left(units)
+        # A leaf has a part of its support's points: its bound says nothing of the others.
+        scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(5, np.int64))
+        yield Found(self._boxes.supported(
+            self.node, self.box, scanned, budget.workers[0], cutoff, budget.lower_bound
+        ))  # fmt: skip
+
+    @property
     def bound(self) -> float:
-        """Lower bound of the objectives of all that is left, infinite after the last one."""
+        """Lower bound of the objectives of all that is left; see :attr:`OpenSet.bound`."""
         if self._roots is not None or self._has_empty:
             return self.lower_bound
         units = (*self._now, *self._later)
@@ -417,8 +461,9 @@ class CutoffSearch:
 
     @property
     def is_done(self) -> bool:
-        """Say whether nothing is left."""
-        return not (self._roots is not None or self._has_empty or self._now or self._later)
+        """Say whether nothing is left; see :attr:`OpenSet.is_done`."""
+        is_left = self._roots is not None or self._has_empty or self._now or self._later
+        return self._is_pruned or not is_left
 
     @property
     def n_bytes(self) -> int:

@@ -21,16 +21,21 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Effects
 from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
+from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
+from riskslim.engines.branch_and_bound.relaxations import LEAST_TOLERANCE
 from riskslim.engines.branch_and_bound.support_enumeration import Scanned, SupportTables
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
+
+if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.boxes import Boxes
 
 __all__ = ["Divided", "Elimination", "Piece"]
 
@@ -85,7 +90,7 @@ class Divided(NamedTuple):
     seconds: float
 
 
-class Elimination:
+class Elimination(OpenSet):
     """Pieces that are open.
 
     Parameters
@@ -95,17 +100,9 @@ class Elimination:
     tables : SupportTables
     spread : float64 array of shape (d + 1,)
         Standard deviation of each feature, intercept first.
-    relax : callable
-        Relaxes a box from given points and shrinks it, all in place: (worker, box, coef, worth,
-        cutoff, bound). Returns its bound, infinite if it has nothing to offer.
-    supported : callable
-        Relaxes the supports that tables leave: (piece, box, scanned, worker, cutoff, bound).
-    relaxation_seconds : callable
-        Predicts the time of a box's relaxation.
+    boxes : Boxes
     model : callable
         Builds what bounds pieces by families of items, or None: with it these are divided first.
-    arguments : callable
-        What kernels are told of the rows of all features, given a cutoff.
     """
 
     def __init__(
@@ -113,22 +110,16 @@ class Elimination:
         roots: list[Node],
         tables: SupportTables,
         spread: NDArray[np.float64],
-        relax: Callable[..., float],
-        supported: Callable[..., list[Child]],
-        relaxation_seconds: Callable[[NDArray[np.float64]], float],
+        boxes: Boxes,
         model: Callable[[], AdditiveModel | None],
-        arguments: Callable[[float], KernelArguments],
     ) -> None:
         self._tables = tables
         self._spread = spread
-        self._relax = relax
-        self._supported = supported
-        self._relaxation_seconds = relaxation_seconds
+        self._boxes = boxes
         seconds = sum(tables.predicted_seconds(root.box) for root in roots)
         self._additive = model() if seconds > FAMILIES_SECONDS else None
-        self._arguments = arguments
-        boxes = np.concatenate([root.box for root in roots]).astype(np.float64)
-        self._box_type = smallest_type(boxes)
+        all_boxes = np.concatenate([root.box for root in roots]).astype(np.float64)
+        self._box_type = smallest_type(all_boxes)
         self._heap: list[Piece] = []
         self._order = 0
         for root in roots:
@@ -159,10 +150,37 @@ class Elimination:
         is_possible = LEAST_USED <= tables.max_size <= MOST_USED and seconds < math.inf
         return cls(roots, tables, *others) if is_possible else None
 
+    def _arguments(self, cutoff: float) -> KernelArguments:
+        """Everything that kernels are told of the rows of all features."""
+        boxes = self._boxes
+        return boxes.relaxations.arguments(boxes.rows.rows, cutoff, LEAST_TOLERANCE)
+
     @property
     def bound(self) -> float:
-        """Lower bound of what the open pieces hold, infinite without one."""
+        """Lower bound of what the open pieces hold; see :attr:`OpenSet.bound`."""
         return self._heap[0].bound if self._heap else math.inf
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether no piece is open; see :attr:`OpenSet.is_done`."""
+        return not self._heap
+
+    def prune(self, cutoff: float) -> None:
+        """Forget pieces; see :meth:`OpenSet.prune`."""
+        if self._heap and self._heap[0].bound >= cutoff:
+            self._heap.clear()
+
+    def divide(self, budget: Budget) -> Iterator[Found]:
+        """Divide the next pieces; see :meth:`OpenSet.divide`."""
+        cutoff, lower_bound, stop = budget.cutoff, budget.lower_bound, budget.stop
+        for divided in budget.share(
+            self.next_batch(budget.size, cutoff),
+            lambda piece, worker: self.divide_piece(piece, worker, cutoff, lower_bound, stop),
+        ):
+            self.merge(divided)
+            yield Found(
+                divided.children, scanned=divided.scanned, is_node=True, seconds=divided.seconds
+            )
 
     def _push(self, piece: Piece) -> None:
         """Keep a piece, in little memory."""
@@ -204,7 +222,7 @@ class Elimination:
         for piece in divided.pieces:
             self._push(piece)
 
-    def divide(
+    def divide_piece(
         self,
         piece: Piece,
         worker: Worker,
@@ -239,7 +257,7 @@ class Elimination:
         free = (piece.box[0, 1:] != 0) | (piece.box[1, 1:] != 0)
         if not free[used].all():  # no better score has them all
             return Divided([], [], None, 0.0)
-        relaxation = self._relaxation_seconds(piece.box)
+        relaxation = self._boxes.seconds(piece.box)
         if piece.is_small:
             seconds = self._tables.predicted_seconds(piece.box, used=piece.used)
             if seconds <= max(RELAXATIONS * relaxation, piece.spent):
@@ -247,7 +265,7 @@ class Elimination:
         free[used] = False
         if not free.any() or len(used) == self._tables.max_size:
             alone = Scanned([np.sort(used)], np.full(1, piece.bound), np.zeros(5, np.int64))
-            children = self._supported(piece, piece.box, alone, worker, cutoff, lower_bound)
+            children = self._boxes.supported(piece, piece.box, alone, worker, cutoff, lower_bound)
             return Divided([], children, None, relaxation)
         relied = np.where(free, np.abs(piece.coef[1:]) * self._spread[1:], -1.0)
         j = int(relied.argmax())
@@ -365,7 +383,7 @@ class Elimination:
         """The part of a piece that does without an item, none if it has nothing to offer."""
         box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
         box[:, 1 + j] = coef[1 + j] = 0.0
-        bound = self._relax(worker, box, coef, worth, *limits)
+        bound = self._boxes.bound_by(worker, box, coef, worth, *limits)
         if bound >= limits[0]:
             return []
         return [
@@ -397,7 +415,7 @@ class Elimination:
         if scanned is None:
             again = piece if stop[0] else piece._replace(is_small=False)
             return Divided([again], [], None, seconds)
-        children = self._supported(piece, piece.box, scanned, worker, level, lower_bound)
+        children = self._boxes.supported(piece, piece.box, scanned, worker, level, lower_bound)
         # What a level excluded comes again once the bound has reached it.
         rest = [piece._replace(bound=level)] if level < cutoff else []
         return Divided(rest, children, scanned, seconds)

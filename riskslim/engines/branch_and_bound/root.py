@@ -44,7 +44,7 @@ class RootSearch(Search):
         if self.stop[0]:
             return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
         self._prepare()
-        self._price_constraints()
+        self._boxes.price_constraints(self._box, self._workers[0])
         t = 1.0 / self.problem.loss.scale
         child = self._solved_root(t, t)
         if child is None:
@@ -137,10 +137,10 @@ class RootSearch(Search):
         worth = np.full(3, 1.0 / self.problem.loss.scale)
         box[:, j] = ends
         part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
-        work = self._work(self._rows.rows, self.incumbents.cutoff, self.lower_bound)
-        if not self._propagate(box) or work.relax(part, self._workers[0]):
+        work = self._boxes.work(self._boxes.rows.rows, self.incumbents.cutoff, self.lower_bound)
+        if not self._boxes.propagate(box) or work.relax(part, self._workers[0]):
             return None
-        bound, multiplier = self._bound(part.result), part.result[2]
+        bound, multiplier = self._boxes.bound(part.result), part.result[2]
         return Child(bound, box, coef, multiplier, Worth(*worth.tolist()))
 
 

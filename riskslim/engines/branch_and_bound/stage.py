@@ -1,29 +1,184 @@
-"""A node whose supports are so many that they are looked at in several steps."""
+"""Nodes that are completed by tables: at once, or in several steps where supports are many."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.branch_and_bound.nodes import Child, Node
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node
+from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.support_enumeration import (
     TASK_SECONDS,
     Completion,
     Scanned,
     SupportTables,
+    TableCounts,
     Task,
 )
+from riskslim.engines.branch_and_bound.workspace import Worker
 
-__all__ = ["Stage", "cheaper"]
+if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.boxes import Boxes
+    from riskslim.engines.branch_and_bound.incumbents import Incumbents
+
+__all__ = ["RELAXATIONS", "NodeTables", "Stage", "cheaper"]
+
+# Tables complete a node if they take no longer than so many relaxations: of a scale, an interval.
+RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
+# Predicted time of a node's tables from which on threads share them.
+LONG_SECONDS = 0.2
 
 
-class Stage:
-    """State of the completion of a node.
+class NodeTables:
+    """Tables that complete nodes.
+
+    Parameters
+    ----------
+    tables : SupportTables or None
+        None: they are not used.
+    completes_all : bool
+        They complete every node that they can.
+    counts : TableCounts
+    incumbents : Incumbents
+
+    Attributes
+    ----------
+    tables : SupportTables or None
+    completes_all : bool
+    boxes : Boxes
+        Set by the search once it is prepared.
+    """
+
+    boxes: Boxes
+
+    def __init__(
+        self,
+        tables: SupportTables | None,
+        counts: TableCounts,
+        incumbents: Incumbents,
+        *,
+        completes_all: bool,
+    ) -> None:
+        self.tables, self.completes_all = tables, completes_all
+        self._counts, self._incumbents = counts, incumbents
+
+    def are_cheap(self, node: Node) -> bool:
+        """Say whether a node is completed rather than branched on.
+
+        Parameters
+        ----------
+        node : Node
+
+        Returns
+        -------
+        bool
+        """
+        if self.tables is None or node.by_relaxation or math.isinf(self._incumbents.cutoff):
+            return False
+        box = node.box.astype(np.float64)
+        seconds = self.tables.predicted_seconds(box, is_part=True)
+        most = RELAXATIONS if node.worth.low == node.worth.high else RELAXATIONS_OVER_INTERVAL
+        if self.completes_all or seconds > most * self.boxes.seconds(box):
+            return self.completes_all
+        # Rows are merged for it only where that decides: most likely they are needed.
+        rows, _ = self.boxes.rows.at(box, node.features)
+        return seconds <= most * self.boxes.seconds(box, rows)
+
+    def first_of(self, batch: list[Node]) -> int:
+        """Order of the node that is completed alone, 0 where there is none.
+
+        What boxes of supports cost is not known before the first node.
+
+        Parameters
+        ----------
+        batch : list of Node
+
+        Returns
+        -------
+        int
+        """
+        cheap = (node.order for node in batch if self.are_cheap(node))
+        return 0 if self.completes_all or self._counts.supports else next(cheap, 0)
+
+    def completed(
+        self,
+        node: Node,
+        box: NDArray[np.float64],
+        worker: Worker,
+        cutoff: float,
+        lower_bound: float,
+    ) -> Expansion | None:
+        """Look at every support of a node.
+
+        Parameters
+        ----------
+        node : Node
+        box : ndarray of float64, shape (2, d + 1)
+            Its box.
+        worker : Worker
+        cutoff, lower_bound : float
+            Of the search.
+
+        Returns
+        -------
+        Expansion or None
+            What is left of it; None if they cannot.
+        """
+        assert self.tables is not None
+        completion = self.tables.completion(box, node.worth.low, node.worth.high)
+        if completion is None:
+            return None
+        scanned = completion.scan(completion.whole(), cutoff, self.boxes.stop)
+        if scanned is None:
+            return None
+        children = self.boxes.supported(node, box, scanned, worker, cutoff, lower_bound)
+        seconds = self.tables.predicted_seconds(box, is_part=True)
+        return Expansion(children, None, node.features, scanned, seconds)
+
+    def are_long(self, node: Node) -> bool:
+        """Say whether a node is completed, and has so many supports that threads should share them.
+
+        Parameters
+        ----------
+        node : Node
+
+        Returns
+        -------
+        bool
+        """
+        if not self.completes_all or self.tables is None or node.by_relaxation:
+            return False
+        if not math.isfinite(self._incumbents.cutoff):
+            return False
+        return LONG_SECONDS < self.tables.predicted_seconds(node.box) < math.inf
+
+    def begun(self, node: Node) -> Found:
+        """Begin to complete a node that takes long.
+
+        Parameters
+        ----------
+        node : Node
+
+        Returns
+        -------
+        Found
+            The node itself, where they cannot.
+        """
+        assert self.tables is not None
+        box = node.box.astype(np.float64)
+        completion = self.tables.completion(box, node.worth.low, node.worth.high)
+        if completion is None:
+            return Found(returned=node._replace(by_relaxation=True))
+        return Found(opened=Stage(node, box, completion, self.boxes, self._counts))
+
+
+class Stage(OpenSet):
+    """A node that is completed in steps.
 
     Parameters
     ----------
@@ -32,26 +187,95 @@ class Stage:
         Its box.
     completion : Completion
         Its supports.
-    bound : float
-        Lower bound of the objectives of what has not been looked at.
+    boxes : Boxes
+    counts : TableCounts
+        Its ``share`` is that of the supports that have been looked at.
     """
 
     def __init__(
-        self, node: Any, box: NDArray[np.float64], completion: Completion, bound: float
+        self,
+        node: Any,
+        box: NDArray[np.float64],
+        completion: Completion,
+        boxes: Boxes,
+        counts: TableCounts,
     ) -> None:
         self.node = node
         self.box = box
         self.completion = completion
-        self.bound = bound
+        self._boxes, self._counts = boxes, counts
+        self._bound: float = node.bound
+        self._is_over = False
         # Tasks can be millions: they are drawn when they are due.
         self._drawn: deque[Task] = deque()
         self._others = completion.tasks()
         self._n_out = 0
+        counts.share = 0.0
+
+    @property
+    def bound(self) -> float:
+        """Lower bound of what has not been looked at; see :attr:`OpenSet.bound`."""
+        return self._bound
+
+    @property
+    def is_begun(self) -> bool:
+        """Say that it is finished first; see :attr:`OpenSet.is_begun`."""
+        return True
 
     @property
     def is_done(self) -> bool:
-        """Say whether all supports have been looked at."""
-        return self._next() is None
+        """Say whether all supports have been looked at; see :attr:`OpenSet.is_done`."""
+        return self._is_over
+
+    def prune(self, cutoff: float) -> None:
+        """Forget what is left; see :meth:`OpenSet.prune`."""
+        if self._bound >= cutoff:
+            self._end()
+
+    def _end(self) -> None:
+        self._is_over, self._counts.share = True, 1.0
+
+    def divide(self, budget: Budget) -> Iterator[Found]:
+        """Look at the next supports; see :meth:`OpenSet.divide`."""
+        cutoff, lower_bound = budget.cutoff, budget.lower_bound
+
+        def work(unit: list[Task], worker: Worker) -> list[tuple[Scanned, list[Child]]] | None:
+            return self.scan(unit, cutoff, budget.stop, lambda scanned: self._boxes.supported(
+                self.node, self.box, scanned, worker, cutoff, lower_bound
+            ))  # fmt: skip
+
+        units = self.next_units(budget.size)
+        # Each task sorts the rows: units of many take longer than they are predicted to.
+        for unit, found in zip(units, budget.share(units, work, len), strict=True):
+            if found is None:
+                if not budget.stop[0]:  # too many supports are left
+                    self._is_over = True
+                    yield Found(returned=self.node._replace(bound=self._bound, by_relaxation=True))
+                return
+            self.done(unit)
+            for scanned, children in found:
+                yield Found(children, scanned=scanned)
+        if self._next() is None:
+            self._counts.nodes += 1
+            self._end()
+            yield Found(is_node=True)
+            return
+        self._counts.share = self.share
+        self._raise_bound(budget)
+
+    def _raise_bound(self, budget: Budget) -> None:
+        """Bound what is left by its relaxation without the items that are done."""
+        out = None if self._boxes.rows.rows.n_elsewhere else self.newly_out()
+        if out is None:
+            return
+        box, coef = self.box.copy(), np.zeros(self.box.shape[1])
+        box[:, 1 + out] = 0.0
+        bound = self._boxes.bound_by(
+            budget.workers[0], box, coef, np.array(self.node.worth), self._boxes.cutoff,
+            budget.lower_bound,
+        )  # fmt: skip
+        if not budget.stop[0] or bound < math.inf:
+            self._bound = max(self._bound, bound)
 
     @property
     def share(self) -> float:

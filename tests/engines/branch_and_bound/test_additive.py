@@ -87,7 +87,7 @@ def test_what_has_no_families():
 def counts(monkeypatch):
     """Count fits and what they leave; families are asked of small problems, too."""
     counts = {"fits": 0, "early": 0, "over": 0, "alone": 0}
-    fit, divide = AdditiveModel.fit, elimination.Elimination.divide
+    fit, divide = AdditiveModel.fit, elimination.Elimination.divide_piece
 
     def counted(self, *arguments):
         found = fit(self, *arguments)
@@ -104,7 +104,7 @@ def counts(monkeypatch):
         return found
 
     monkeypatch.setattr(AdditiveModel, "fit", counted)
-    monkeypatch.setattr(elimination.Elimination, "divide", divided)
+    monkeypatch.setattr(elimination.Elimination, "divide_piece", divided)
     monkeypatch.setattr(elimination, "LEAST_USED", 1)
     monkeypatch.setattr(additive, "FEATURES_PER_FAMILY", 1.0)
     monkeypatch.setattr(elimination, "RELAXATIONS", 0.0)

@@ -27,7 +27,7 @@ from riskslim import (
     exactly,
     model_size,
 )
-from riskslim.engines.branch_and_bound import driver, incumbents, search
+from riskslim.engines.branch_and_bound import driver, incumbents, open_nodes, search
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.certify import loss_accuracy
@@ -339,16 +339,16 @@ class TestInterruption:
     def test_relaxations_that_are_cut_short_leave_valid_bounds(self, medium, monkeypatch):
         """The flag is set in the middle of a batch, by one of its own nodes."""
         p, best = medium[0], medium[1].certificate.objective
-        expand = search.Search._expand
+        expand = open_nodes.OpenNodes._expand
         for stop_at in (1, 3, 10, 40):
             count = itertools.count()
 
             def interrupted(self, *args, count=count, stop_at=stop_at):
                 if next(count) == stop_at:
-                    self.stop[0] = 1
+                    self.boxes.stop[0] = 1
                 return expand(self, *args)
 
-            monkeypatch.setattr(search.Search, "_expand", interrupted)
+            monkeypatch.setattr(open_nodes.OpenNodes, "_expand", interrupted)
             solution = branch_and_bound(p)
             assert solution.certificate.status is Status.FEASIBLE
             assert np.all(solution.trace["lower_bound"] <= best + 1e-10)
@@ -389,7 +389,7 @@ class TestCallbacks:
         def fail(self, *args):
             raise RuntimeError("a node failed")
 
-        monkeypatch.setattr(search.Search, "_expand", fail)
+        monkeypatch.setattr(open_nodes.OpenNodes, "_expand", fail)
         with pytest.raises(RuntimeError, match="a node failed"):
             branch_and_bound(hard_problem, n_threads=2)
 

@@ -19,7 +19,7 @@ from riskslim.engines.branch_and_bound import elimination
 def calls(monkeypatch):
     """Count pieces, and divide these although tables would take no time."""
     counts = {"divided": 0, "scanned": 0, "levels": 0}
-    divide = elimination.Elimination.divide
+    divide = elimination.Elimination.divide_piece
 
     def counted(self, *arguments):
         found = divide(self, *arguments)
@@ -28,7 +28,7 @@ def calls(monkeypatch):
         counts["levels"] += found.scanned is not None and len(found.pieces) == 1
         return found
 
-    monkeypatch.setattr(elimination.Elimination, "divide", counted)
+    monkeypatch.setattr(elimination.Elimination, "divide_piece", counted)
     monkeypatch.setattr(elimination, "RELAXATIONS", 0.0)
     monkeypatch.setattr(elimination, "AHEAD", 0.5)
     return counts

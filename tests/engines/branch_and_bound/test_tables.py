@@ -21,7 +21,7 @@ from riskslim import (
     at_most,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import search, stage
+from riskslim.engines.branch_and_bound import stage
 from riskslim.engines.branch_and_bound import support_enumeration as tables
 from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportTables,
@@ -40,7 +40,7 @@ def small_steps(monkeypatch):
     """Tables of a few supports at a time, so that a run can be cut off between them."""
     for module in (stage, tables):
         monkeypatch.setattr(module, "TASK_SECONDS", 1e-7)
-    monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(stage, "LONG_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("small_steps")
@@ -172,7 +172,7 @@ def items_problem(rng, n=600, d=24, n_wide=0, max_size=4, **options):
 def test_threads_change_nothing_but_the_time(monkeypatch):
     for module in (stage, tables):
         monkeypatch.setattr(module, "TASK_SECONDS", 1e-5)
-    monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(stage, "LONG_SECONDS", 0.0)
     settings = TunedSettings(tables="always", batch_size=4)
     one, three = (
         branch_and_bound(items_problem(np.random.default_rng(5)), n_threads=n, settings=settings)
