@@ -53,7 +53,7 @@ ENGINES = [branch_and_bound, lattice_cpa, lambda problem: lattice_cpa(problem, s
 ENGINE_NAMES = ["branch_and_bound", "cplex", "scip"]
 
 
-def make(*drawn, data=DATA, coefficients=None, scale=None, **arguments):
+def make(*drawn, data=DATA, coefficients=None, scale=1.0, **arguments):
     coefficients = coefficients or CoefficientSet(data.feature_names, -3, 3)
     return RiskScoreProblem(data, coefficients, constraints=drawn, scale=scale, **arguments)
 
