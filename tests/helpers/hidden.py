@@ -48,7 +48,7 @@ def run_without(
     variables = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MPLBACKEND": "Agg"}
     variables |= environment
     code = _HIDE.format(hidden=hidden) + code
-    if sys.platform == "linux" and not hidden & OF_OTHERS:
+    if not hidden & OF_OTHERS:
         return run_code(code, *arguments, folder=PACKAGE.parent, environment=variables)
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,

@@ -75,9 +75,15 @@ OF_OTHERS = {
 
 
 def run_code(
-    code: str, *arguments: str, folder: Path, environment: dict[str, str]
+    code: str, *arguments: str, folder: Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run code where packages of others are imported, and nothing else; on Linux."""
+    """Run code in a process, on Linux one where some packages of others are imported already."""
+    environment = dict(os.environ) if environment is None else environment
+    if sys.platform != "linux":
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+            env=environment, cwd=folder, timeout=_SECONDS,
+        )  # fmt: skip
     request = {
         "arguments": ["-c", *arguments], "code": code, "folder": str(folder),
         "environment": environment,
@@ -190,6 +196,8 @@ if __name__ == "__main__":
         os.environ.clear()
         os.environ.update(asked["environment"])
         sys.argv[:] = asked["arguments"]
+        if sys.argv[0] == "-c":
+            sys.path.insert(0, "")  # as Python does: the folder
         for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(
                 one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL
