@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -82,6 +83,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared_data") is not None:
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    # Modules and tests stay to the end: collections of garbage need not look at them each time.
+    gc.freeze()
 
 
 def users_of_kernels() -> list[ModuleType]:

@@ -941,7 +941,7 @@ def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
         for line in process.stderr:
             if "objective" in line and "bound 0 " not in line:  # the root is done
                 break
-        time.sleep(1)
+        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         sent = time.perf_counter()
         out, err = process.communicate()

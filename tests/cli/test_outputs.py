@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from command_line import run, usage_error
-from programs import program, start_program
+from programs import program
 from riskslim import RiskScore, Solution
 from riskslim.cli import fit as fit_module
 from riskslim.cli import selection as selection_module
@@ -474,15 +474,17 @@ def test_the_other_commands_say_that_nothing_could_be_printed(table, folder, arg
 
 
 def test_an_encoding_that_lacks_what_names_have(table, folder):
-    fit = start_program("fit", table, *FIT, "--quiet", "--output", "s.json",
-                env={"PYTHONIOENCODING": "cp1252"})  # fmt: skip
-    out, err = fit.communicate()
-    assert (fit.returncode, err) == (0, "")
-    assert "age >= 60" in out
-    export = start_program("export", "s.json", "--format", "sql", env={"PYTHONIOENCODING": "ascii"})
-    out, err = export.communicate()
-    assert (export.returncode, out) == (EXIT_USAGE, "")
-    assert "in the encoding ascii, which has no '\\u2265': name a file by" in err
+    encoded = """
+sys.stdout = open(1, "w", encoding={0!r}, closefd=False)
+sys.stderr = open(2, "w", encoding={0!r}, errors="backslashreplace", closefd=False)
+"""
+    fit = program("fit", table, *FIT, "--quiet", "--output", "s.json",
+                  before=encoded.format("cp1252"))  # fmt: skip
+    assert (fit.returncode, fit.stderr) == (0, "")
+    assert "age >= 60" in fit.stdout
+    export = program("export", "s.json", "--format", "sql", before=encoded.format("ascii"))
+    assert (export.returncode, export.stdout) == (EXIT_USAGE, "")
+    assert "in the encoding ascii, which has no '\\u2265': name a file by" in export.stderr
 
 
 @POSIX

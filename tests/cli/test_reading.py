@@ -131,9 +131,10 @@ def test_folds_are_the_same_however_the_rows_are_read(files, tmp_path):
     whole, folder = files
     folds = tmp_path / "folds.csv"
     folds.write_text("fold\n" + "1\n2\n3\n" * 1000)
-    for option in (["--cv", "3"], ["--folds", folds]):
+    parts = [whole, "--memory-limit", "100kB"]
+    for option, other in ((["--cv", "3"], [folder]), (["--folds", folds], parts)):
         found = []
-        for source in ([whole], [folder], [whole, "--memory-limit", "100kB"]):
+        for source in ([whole], other):
             table, cells = tmp_path / "sizes.csv", tmp_path / "folds.json"
             output = [*option, "--path", "--path-output", table, "--cv-output", cells]
             _, text = saved(tmp_path, *source, *output)

@@ -1091,7 +1091,8 @@ def test_peak_memory_of_parquet(big, tmp_path):
 
     # The packed data, a few single columns and the allocators' slack; the table alone has 8 n d.
     # How much an allocator holds back varies from run to run: the least of three counts.
-    assert min(peak() for _ in range(3)) < 1.1 * n * d + 10 * n + 0.5 * 8 * n * d
+    most = 1.1 * n * d + 10 * n + 0.5 * 8 * n * d
+    assert any(peak() < most for _ in range(3))
 
 
 def test_import_is_light():

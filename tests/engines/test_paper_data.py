@@ -165,8 +165,8 @@ def sequentially_best(problem, coef, scale):
 @pytest.mark.parametrize(
     ("name", "max_size", "objective", "gap"),
     [
-        ("bank", 5, 0.28907627134046, 0.012),
-        ("adult", 10, 0.36011747396300, 0.005),
+        ("bank", 5, 0.28907627134046, 0.04),
+        ("adult", 10, 0.36011747396300, 0.02),
         # The best value that was known before is 0.01917.
         ("mushroom", 10, 0.01917, 0.08),
     ],

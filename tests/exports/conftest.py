@@ -32,7 +32,7 @@ def duck():
         yield database
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def javascript():
     with closing(MiniRacer()) as context:
         yield context
@@ -54,7 +54,7 @@ def _end(process):
     process.wait()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pmml4s():
     """The evaluator PMML4S: a function from a document to a model."""
     model = _with_java("pypmml").Model
@@ -62,7 +62,7 @@ def pmml4s():
     model.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def jpmml(tmp_path_factory):
     """The evaluator JPMML: a function from a document to a model."""
     package = _with_java("jpmml_evaluator")

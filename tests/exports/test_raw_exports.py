@@ -68,7 +68,7 @@ def test_the_models_have_all_kinds_of_terms():
 
 
 def test_python_predicts_the_same():
-    for score, _, records in models(0, 100):
+    for score, _, records in models(0, 50):
         check(score, records, map(run_python(score), records))
         nan = [{name: math.nan if one is None else one for name, one in record.items()}
                for record in records]  # fmt: skip
@@ -76,7 +76,7 @@ def test_python_predicts_the_same():
 
 
 def test_javascript_predicts_the_same(javascript):
-    for score, _, records in models(0, 100):
+    for score, _, records in models(0, 50):
         check(score, records, run_javascript(javascript, score, records))
 
 
@@ -98,13 +98,13 @@ def test_javascript_runs_in_node(tmp_path):
 
 
 def test_sqlite_predicts_the_same(sqlite):
-    for k, (score, kinds, records) in enumerate(models(0, 100)):
+    for k, (score, kinds, records) in enumerate(models(0, 50)):
         fill(sqlite, kinds, records, typed=k % 2)
         check(score, records, run_sql(sqlite, score, "sqlite"))
 
 
 def test_duckdb_predicts_the_same(duck):
-    for k, (score, kinds, records) in enumerate(models(0, 100)[:60]):
+    for k, (score, kinds, records) in enumerate(models(0, 50)[:30]):
         fill(duck, kinds, records, typed=True)
         booleans = [name for name, kind in kinds.items() if kind == "boolean"]
         for dialect in (("duckdb", "ansi", "postgresql")[k % 3],):
@@ -112,7 +112,7 @@ def test_duckdb_predicts_the_same(duck):
 
 
 def test_pmml_predicts_the_same():
-    for score, _, records in models(0, 100):
+    for score, _, records in models(0, 50):
         model = Pmml(score.to_pmml())
         results = [model.predict(record) for record in records]
         check(score, records, [(result["risk"], result["score"]) for result in results])
@@ -142,14 +142,14 @@ def in_all_forms(kinds, records):
 
 
 def test_pmml4s_predicts_the_same(pmml4s):
-    for score, kinds, records in models(0, 100)[:20]:
+    for score, kinds, records in models(0, 50)[:20]:
         model = pmml4s(score.to_pmml())
         for given in in_all_forms(kinds, records):
             check(score, records, [outputs(model.predict(dict(record))) for record in given])
 
 
 def test_jpmml_predicts_the_same(jpmml):
-    for score, kinds, records in models(0, 100)[20:40]:
+    for score, kinds, records in models(0, 50)[20:40]:
         model = jpmml(score.to_pmml())
         for given in in_all_forms(kinds, records):
             check(score, records, [outputs(model.evaluate(dict(record))) for record in given])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from paths import PACKAGE
+from programs import OF_OTHERS, run_code
 
 # Finders that find all but some packages: nothing else tells a package that is not installed from
 # one that is, not even importlib.util.find_spec and the versions of importlib.metadata.
@@ -32,7 +33,7 @@ sys.meta_path[:] = map(Without, sys.meta_path)
 def run_without(
     hidden: set[str], code: str, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run code where packages are not installed.
+    """Run code where packages are not installed: in a new process, as far as imports go.
 
     Parameters
     ----------
@@ -45,8 +46,11 @@ def run_without(
         Variables beside those of this process.
     """
     variables = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MPLBACKEND": "Agg"}
+    variables |= environment
+    code = _HIDE.format(hidden=hidden) + code
+    if not hidden & OF_OTHERS:
+        return run_code(code, *arguments, folder=PACKAGE.parent, environment=variables)
     return subprocess.run(
-        [sys.executable, "-c", _HIDE.format(hidden=hidden) + code, *arguments],
-        capture_output=True, text=True, check=False, env=variables | environment,
-        cwd=PACKAGE.parent,
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+        env=variables, cwd=PACKAGE.parent,
     )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -80,12 +82,16 @@ def on_disk(
     return writer.finish()
 
 
-def partitions(rows: KernelRows) -> list[PartitionedRows]:
-    """One, two and seven parts, in memory and in files, and files of five rows."""
-    found: list[PartitionedRows] = [in_parts(rows, n) for n in (1, 2, 7)]
-    found += [on_disk(rows, -(-rows.n_rows // n)) for n in (1, 2, 7)]
-    found.append(on_disk(rows, 5))
-    return [*found, found[2].used_by(n_threads=2), found[5].used_by(n_threads=3)]
+def partitions(rows: KernelRows, which: slice = slice(None)) -> list[PartitionedRows]:
+    """One, two and seven parts, in memory and in files, and files of five rows; or some of them."""
+    makers: list[Callable[[], PartitionedRows]] = [
+        *(partial(in_parts, rows, n) for n in (1, 2, 7)),
+        *(partial(on_disk, rows, -(-rows.n_rows // n)) for n in (1, 2, 7)),
+        lambda: on_disk(rows, 5),
+        lambda: in_parts(rows, 7).used_by(n_threads=2),
+        lambda: on_disk(rows, -(-rows.n_rows // 7)).used_by(n_threads=3),
+    ]
+    return [make() for make in makers[which]]
 
 
 def elsewhere(problem, seed=0):

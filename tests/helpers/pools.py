@@ -49,13 +49,21 @@ def _stated_faults(small, pool) -> list[str]:
     return found
 
 
+def _ranked(small, first, last):
+    """The enumeration of a problem, once for all ways in which it is solved."""
+    held = vars(small).setdefault("ranked", {})
+    if (first, last) not in held:
+        held[first, last] = enumerate_ranked(small, first, last)
+    return held[first, last]
+
+
 def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
     """Everything wrong with a list of the best scores; ties at its end may be any of them."""
     pool = solution.pool
     stated = None if pool is None else pool.intercepts
     if stated is not None and (n_solutions or 0) >= MORE_THAN_ALL and None in small.intercept:
         return _stated_faults(small, pool)
-    vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
+    vectors, objectives = _ranked(small, *intercepts_beyond(small, problem, pool))
     if not len(vectors):
         status = solution.certificate.status
         return [] if status is Status.INFEASIBLE and solution.pool is None else [repr(solution)]
@@ -94,7 +102,7 @@ def unfinished_pool_faults(small, problem, solution) -> list[str]:
     pool = solution.pool
     if pool is None:
         return []
-    vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
+    vectors, objectives = _ranked(small, *intercepts_beyond(small, problem, pool))
     listed = set(map(tuple, pool.coefficients.tolist()))
     is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
     following = objectives[is_other].min(initial=math.inf)

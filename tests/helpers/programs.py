@@ -4,6 +4,7 @@ To import what a fit needs takes longer than most fits of tests. On Linux a serv
 and every program is a child of it, which does the rest as any other process: it has its own
 streams, folder and handlers of signals, and it ends as the interpreter ends. A program whose
 imports matter, for example since a signal comes at any moment, is started by `start_program`.
+Another server imports packages of others alone, for code that imports the package in its own way.
 """
 
 from __future__ import annotations
@@ -59,20 +60,45 @@ def program(
         out, err = process.communicate(timeout=_SECONDS)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
     request = {
-        "arguments": [*map(str, arguments)], "before": before, "folder": str(cwd or Path.cwd()),
-        "environment": dict(os.environ),
+        "arguments": ["riskslim", *map(str, arguments)], "code": _MAIN.format(before=before),
+        "folder": str(cwd or Path.cwd()), "environment": dict(os.environ),
     }  # fmt: skip
-    code, out, err = _server().run(request)
+    code, out, err = _server("the package").run(request)
     return subprocess.CompletedProcess(arguments, code, out, err)
 
 
-class _Server:
-    """A process that has imported the package, and makes a child of itself for every program."""
+# What the server of packages has imported, by the names of their folders.
+OF_OTHERS = {
+    "cloudpickle", "dateutil", "joblib", "narwhals", "numexpr", "numpy", "pandas", "psutil",
+    "pyarrow", "rich", "scipy", "sklearn", "threadpoolctl",
+}  # fmt: skip
 
-    def __init__(self) -> None:
+
+def run_code(
+    code: str, *arguments: str, folder: Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run code in a process, on Linux one where some packages of others are imported already."""
+    environment = dict(os.environ) if environment is None else environment
+    if sys.platform != "linux":
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+            env=environment, cwd=folder, timeout=_SECONDS,
+        )  # fmt: skip
+    request = {
+        "arguments": ["-c", *arguments], "code": code, "folder": str(folder),
+        "environment": environment,
+    }  # fmt: skip
+    status, out, err = _server("packages of others").run(request)
+    return subprocess.CompletedProcess(arguments, status, out, err)
+
+
+class _Server:
+    """A process that has imported something, and makes a child of itself for every program."""
+
+    def __init__(self, what: str) -> None:
         self.ours, theirs = socket.socketpair()
         self.process = subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()],
+            [sys.executable, __file__, str(theirs.fileno()), what], pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL, env=_environment(), start_new_session=True,
         )  # fmt: skip
         theirs.close()
@@ -107,13 +133,22 @@ class _Server:
 
 
 @functools.cache
-def _server() -> _Server:
-    server = _Server()
+def _server(what: str) -> _Server:
+    server = _Server(what)
     atexit.register(server.close)
     return server
 
 
 # ---- in the process of the server ----------------------------------------------------------------
+
+
+def _preload_others() -> None:
+    """Import what takes long to import, and nothing of the package."""
+    for name in ("joblib", "scipy.optimize", "scipy.stats", "sklearn.base", "sklearn.datasets"):
+        importlib.import_module(name)
+    found = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+    found = {name for name in found if not name.startswith("_")} - {"cython_runtime"}
+    assert found <= OF_OTHERS, f"OF_OTHERS lacks {found - OF_OTHERS}"
 
 
 def _preload() -> None:
@@ -154,15 +189,17 @@ def _serve(connection: socket.socket) -> dict[str, Any] | None:
 
 
 if __name__ == "__main__":
-    _preload()
+    _preload_others() if sys.argv[2] == "packages of others" else _preload()
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         os.chdir(asked["folder"])
         os.environ.clear()
         os.environ.update(asked["environment"])
-        sys.argv[:] = ["riskslim", *asked["arguments"]]
+        sys.argv[:] = asked["arguments"]
+        if sys.argv[0] == "-c":
+            sys.path.insert(0, "")  # as Python does: the folder
         for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(
                 one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL
             )
-        exec(_MAIN.format(before=asked["before"]), {"__name__": "__main__"})
+        exec(asked["code"], {"__name__": "__main__"})

@@ -14,6 +14,7 @@ import pytest
 
 import riskslim
 from paths import PACKAGE, TESTS
+from programs import run_code
 from riskslim import (
     CoefficientSet,
     RiskScoreProblem,
@@ -127,10 +128,8 @@ def run(code: str, kernels: str | None) -> subprocess.CompletedProcess[str]:
     environment.pop(_kernels.VARIABLE, None)
     if kernels is not None:
         environment[_kernels.VARIABLE] = kernels
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True, text=True, check=False, env=environment, cwd=home,
-    )  # fmt: skip
+    code = f"import warnings; warnings.simplefilter('error')\n{code}"
+    return run_code(code, folder=home, environment=environment)
 
 
 def fit(code: str, kernels: str | None) -> tuple[list, str]:

@@ -28,7 +28,7 @@ CASES = [
 
 def losses(kind, weighted, merged, seed=0, scale=1.0, **options):
     """The loss in memory, and on each partition of the same rows."""
-    data = random_data(seed, kind=kind, weighted=weighted)
+    data = random_data(seed, kind=kind, weighted=weighted, n=150)
     coefficients = CoefficientSet(data.feature_names, -3, 3, **options)
     whole = LogisticLoss(data, coefficients, max_size=4, compress=merged, scale=scale)
     found = []

@@ -924,8 +924,7 @@ PAPER = {
     "name",
     [
         "mammo",
-        "mushroom",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("adult", "bank")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("mushroom", "adult", "bank")),
     ],
 )
 def test_test_metrics_of_the_paper(shared_data, name):

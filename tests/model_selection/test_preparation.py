@@ -32,18 +32,18 @@ SUPERVISED = ItemEncoder(thresholds="supervised", n_thresholds=4)
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "weighted"),
     [
-        lambda: RiskSLIMClassifier(max_size=2, items=SUPERVISED),
-        lambda: make_pipeline(SUPERVISED, RiskSLIMClassifier(max_size=2)),
-        lambda: make_pipeline(make_pipeline(ItemEncoder()), RiskSLIMClassifier(max_size=2)),
-        lambda: make_pipeline("passthrough", Pipeline([
+        (lambda: RiskSLIMClassifier(max_size=2, items=SUPERVISED), True),
+        (lambda: make_pipeline(SUPERVISED, RiskSLIMClassifier(max_size=2)), False),
+        (lambda: make_pipeline(SUPERVISED, RiskSLIMClassifier(max_size=2)), True),
+        (lambda: make_pipeline(make_pipeline(ItemEncoder()), RiskSLIMClassifier(max_size=2)), True),
+        (lambda: make_pipeline("passthrough", Pipeline([
             ("items", ItemEncoder()), ("score", RiskSLIMClassifier(max_size=2))
-        ])),
+        ])), False),
     ],
-    ids=["classifier", "pipeline", "nested", "passed through"],
+    ids=["classifier", "pipeline without weights", "pipeline", "nested", "passed through"],
 )  # fmt: skip
-@pytest.mark.parametrize("weighted", [False, True])
 def test_folds_are_those_of_separate_fits(make, weighted):
     raw, y = table()
     weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None

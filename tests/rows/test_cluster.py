@@ -238,6 +238,7 @@ def _once(ready, action) -> None:
         action()
 
 
+@pytest.mark.slow
 def test_a_worker_dies_while_rows_are_read_and_while_they_are_searched(processes, expected):
     read: list[bool] = []
 

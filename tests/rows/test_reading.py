@@ -630,8 +630,11 @@ def problem_on(data: TrainingData) -> RiskScoreProblem:
     return RiskScoreProblem(data, coefficients, max_size=2)
 
 
-@pytest.mark.parametrize("weights", [None, "weight"])
-@pytest.mark.parametrize(("kind", "limit"), [("parquet", None), ("csv", None), ("parquet", LITTLE)])
+@pytest.mark.parametrize(
+    ("kind", "limit", "weights"),
+    [("parquet", None, None), ("csv", None, "weight"), ("parquet", LITTLE, "weight"),
+     ("parquet", LITTLE, None)],
+)  # fmt: skip
 def test_folds_are_those_of_data_in_memory(tmp_path, kind, limit, weights):
     """Rows are divided in the order of the files, wherever they are: the same to the bit."""
     table = frame(n=1500)

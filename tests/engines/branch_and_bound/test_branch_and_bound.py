@@ -37,7 +37,7 @@ from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSL
 
 def medium_problem():
     """A few hundred nodes."""
-    return make_problem(n=300, d=20, seed=4, levels=3, max_size=8)
+    return make_problem(n=300, d=15, seed=4, levels=3, max_size=8)
 
 
 @pytest.fixture(scope="module")

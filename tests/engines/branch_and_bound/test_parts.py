@@ -67,7 +67,7 @@ def test_the_certificate_is_that_of_rows_in_memory(kind, weighted, room):
     for merged in (False, True):
         # Each fifth of them, others each time: all kinds of parts come in turn.
         turn = (merged + 2 * weighted + list(ROOM).index(room) + len(kind)) % 5
-        for rows in partitions(rows_of(data, merged=merged))[turn::5]:
+        for rows in partitions(rows_of(data, merged=merged), slice(turn, None, 5)):
             other = problem.restated(TrainingData.from_rows(rows, feature_names=data.feature_names))
             solution = branch_and_bound(other)
             found = solution.certificate
@@ -116,7 +116,7 @@ def test_more_weights_than_are_told_apart(monkeypatch):
     monkeypatch.setattr(planes, "_MOST_WEIGHTS", 10)
     data = random_data(3, kind="zero_one", n=500)
     data = data.reweighted(np.random.default_rng(1).exponential(size=500))
-    for rows in partitions(data.rows)[1:4]:
+    for rows in partitions(data.rows, slice(1, 4)):
         _, items = tables_of(data, rows)
         for side in (0, 1):
             own = items.side == side

@@ -6,7 +6,6 @@ import itertools
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -16,6 +15,7 @@ import pytest
 
 from paths import HELPERS
 from problems import make_problem
+from programs import run_code
 from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
@@ -674,15 +674,8 @@ def progress(record):
 solution = lattice_cpa(p, time_limit=120, progress=progress)
 print(solution.certificate.status, p.is_feasible(solution.coef))
 """
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            cwd=HELPERS,
-            timeout=100,
-            check=True,
-        )
-        assert done.stdout.split() == ["interrupted", "True"]
+        done = run_code(script, folder=HELPERS)
+        assert done.stdout.split() == ["interrupted", "True"], done.stderr
 
     def test_outside_of_the_main_thread(self, problem, solved):
         found = []

@@ -68,11 +68,17 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize("which", ["problem", "constrained"])
 @pytest.mark.parametrize(
-    ("owner", "name"), PARTS, ids=[f"{owner.__name__}-{name}" for owner, name in PARTS]
-)
+    ("owner", "name", "settings", "which"),
+    [  # every two of part, settings and problem together
+        pytest.param(
+            owner, name, SETTINGS[settings], ("problem", "constrained")[(i + k) % 2],
+            id=f"{owner.__name__}-{name}-{settings}",
+        )
+        for i, (owner, name) in enumerate(PARTS)
+        for k, settings in enumerate(SETTINGS)
+    ],
+)  # fmt: skip
 def test_stops_at_every_part(
     owner, name, which, settings, found_runs, optimum, monkeypatch, request
 ):

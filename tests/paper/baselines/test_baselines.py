@@ -234,7 +234,7 @@ def test_platt_scaling_solves_its_equations():
 
 
 # Cheap fits.
-CHECKED = {"cv": 2, "l1_ratios": [1.0], "n_penalties": 6, "max_size": None}
+CHECKED = {"cv": 2, "l1_ratios": [1.0], "n_penalties": 4, "max_size": None}
 
 
 # What all have in common is checked on the method with the most of its own: it makes a risk score
