@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from paths import ROOT
 from riskslim import (
     CoefficientSet,
     RiskScoreProblem,
@@ -61,8 +62,9 @@ def client():
 
 
 @pytest.fixture
-def processes():
+def processes(monkeypatch):
     """A cluster of two worker processes that gives up tasks as soon as a worker dies with them."""
+    monkeypatch.syspath_prepend(ROOT)  # they import functions of this module
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
