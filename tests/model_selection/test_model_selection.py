@@ -31,7 +31,6 @@ from sklearn.preprocessing import StandardScaler
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
-    RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
     Status,
@@ -57,6 +56,7 @@ from riskslim.model_selection import (
     stratified_folds,
     write_folds,
 )
+from riskslim.score import predictions
 from riskslim.solution import percent
 
 DATA = load_breast_cancer_binary()
@@ -565,9 +565,9 @@ def test_each_score_of_a_path_is_measured_once(monkeypatch):
 
 
 def test_rows_are_read_once_for_a_score_of_a_path(monkeypatch):
-    read, real = [], RiskScore.score_samples
+    read, real = [], predictions.score_samples
     monkeypatch.setattr(
-        RiskScore, "score_samples", lambda score, X: read.append(X.n_rows) or real(score, X)
+        predictions, "score_samples", lambda score, X: read.append(X.n_rows) or real(score, X)
     )
     path = model_size_path(problem_of(DATA, 2), cv=3)
     assert path.is_complete

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._kernels import chains as chain_kernels
 from riskslim._kernels import cutoffs as kernels
-from riskslim._kernels.chains import fill_ranks
 from riskslim.data.chains import Chains, find_chains
 from riskslim.data.packed import first_words
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
@@ -164,7 +164,7 @@ class SortedRows:
         for c in range(len(chains)):
             if should_stop():
                 return None
-            fill_ranks(words, chains.planes_of(c), of_bits)
+            chain_kernels.fill_ranks(words, chains.planes_of(c), of_bits)
             rank[c] = of_bits[kept]
             order[c] = np.argsort(rank[c], kind="stable")
             start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
