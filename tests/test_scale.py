@@ -549,10 +549,10 @@ def small_over_scales(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 120, 30))
+@pytest.mark.parametrize("first", range(0, 60, 15))
 def test_lists_over_scales_hold_all_distinct_scores_and_no_multiples(first):
     failures, met = [], 0
-    for seed in range(first, first + 30):
+    for seed in range(first, first + 15):
         small = small_over_scales(seed)
         request = ({"within": 0.3}, {"within": 0.05}, {"n_solutions": 12})[seed // 7 % 3]
         faults, is_feasible = list_faults(small, **request)
@@ -560,7 +560,7 @@ def test_lists_over_scales_hold_all_distinct_scores_and_no_multiples(first):
         if faults:
             failures.append(f"{seed} {request} {small.scale} {small.intercept}: {faults[:4]}")
     assert not failures, "\n".join(failures)
-    assert met > 25
+    assert met > 12
 
 
 def test_lists_over_scales_are_complete():

@@ -127,6 +127,7 @@ def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
     assert "given data" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_folds_are_the_same_however_the_rows_are_read(files, tmp_path):
     whole, folder = files
     folds = tmp_path / "folds.csv"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -122,13 +123,18 @@ def test_a_path_prints_the_largest_size(table, tmp_path):
     assert result.stderr == ""
 
 
+@functools.cache
+def four_folds():
+    return model_size_path(problem(3), cv=4, random_state=7)
+
+
 @pytest.mark.parametrize("rule", ["one_standard_error", "best_mean"])
 @pytest.mark.parametrize("metric", ["loss", "auc"])
 def test_folds_choose_a_size(table, tmp_path, rule, metric):
     output = tmp_path / "s.json"
     options = ["--max-size", 3, "--path", "--cv", 4, "--seed", 7, "--rule", rule]
     result = run("fit", table, *FIT, *options, "--metric", metric, "--output", output)
-    path = model_size_path(problem(3), cv=4, random_state=7)
+    path = four_folds()
     chosen = path.best(rule, metric)
     assert dict(RiskScore.load(output).points) == chosen.solution.points
     head = f"{path}\n\nSize {chosen.max_size}, by the rule {rule} on the test {metric}:\n\n"

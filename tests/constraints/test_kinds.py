@@ -367,8 +367,8 @@ HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 
 def engines_of(seed):
     """All of the first problems, and of each fourth one after."""
-    others = ["cplex"] if seed < 3 or seed % 4 == 0 else []
-    others += ["scip"] if HAS_SCIP and (seed < 3 or seed % 4 == 1) else []
+    others = ["cplex"] if seed < 2 or seed % 4 == 0 else []
+    others += ["scip"] if HAS_SCIP and (seed < 2 or seed % 4 == 1) else []
     return ["branch_and_bound", *others]
 
 

@@ -457,7 +457,7 @@ def test_a_list_ends_where_its_pace_gives_no_hope(spent, floor, ends):
 
 
 def test_a_list_ends_at_the_gap_that_is_allowed():
-    problem = many_records(300)
+    problem = many_records(150)
     whole = lattice_cpa(problem).certificate
     assert lcpa.RATES_CHECKED in whole.message
     assert whole.is_optimal

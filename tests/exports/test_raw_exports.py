@@ -141,6 +141,7 @@ def in_all_forms(kinds, records):
     ]
 
 
+@pytest.mark.slow
 def test_pmml4s_predicts_the_same(pmml4s):
     for score, kinds, records in models(0, 50)[:20]:
         model = pmml4s(score.to_pmml())
@@ -148,6 +149,7 @@ def test_pmml4s_predicts_the_same(pmml4s):
             check(score, records, [outputs(model.predict(dict(record))) for record in given])
 
 
+@pytest.mark.slow
 def test_jpmml_predicts_the_same(jpmml):
     for score, kinds, records in models(0, 50)[20:40]:
         model = jpmml(score.to_pmml())
@@ -199,6 +201,7 @@ def test_exports_refuse_what_predictions_refuse(changed, sqlite, javascript):
     assert run_sql(sqlite, SCORE, "sqlite") == [(None, None)]
 
 
+@pytest.mark.slow
 def test_readers_of_pmml_give_no_result_for_what_predictions_refuse(jpmml, pmml4s):
     code = RawVariable("code", "categorical", levels=(0, 1), n_missing=1, n_samples=9)
     flag = RawVariable("flag", "categorical", levels=(False, True), n_samples=9)

@@ -386,6 +386,7 @@ def test_progress_and_stopping(spied):
         nothing.plot_reliability()
 
 
+@pytest.mark.slow
 def test_stopping_in_parallel_gives_up_what_has_begun():
     steps = []
     result = cross_validate_risk_score(

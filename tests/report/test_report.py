@@ -800,7 +800,6 @@ def test_requirements_are_checked_on_the_points(full):
     assert "broken by 'smoker' (1), 'exercise' (-5)" in list(broken)[2]
 
 
-@pytest.mark.usefixtures("no_diagrams")
 @pytest.mark.slow
 def test_a_classifier_is_a_problem():
     X, y = frame()

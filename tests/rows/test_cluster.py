@@ -267,6 +267,7 @@ def _fatal_at_first(rows, path):
     return rows
 
 
+@pytest.mark.slow
 def test_rows_with_which_a_worker_died_are_read_again(processes, tmp_path):
     """The scheduler keeps the failure of the task, and says it again to who asks again."""
     path = tmp_path / "runs"

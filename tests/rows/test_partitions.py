@@ -51,7 +51,7 @@ def test_linearisations_read_what_is_wanted(kind, weighted):
 def test_sums_do_not_depend_on_the_parts(kind, weighted, merged, seed):
     data = random_data(seed, kind=kind, weighted=weighted, n=150)
     rows = rows_of(data, merged=merged)
-    one, *others = partitions(rows)
+    one, *others = in_parts(rows, 1), *partitions(rows, slice(1 + seed, None, 2))
     points = points_for(one, seed)
     reals = np.random.default_rng(seed).normal(size=(3, one.n_features + 1))
     integers = one.integer_index.tolist()

@@ -239,6 +239,7 @@ CHECKED = {"cv": 2, "l1_ratios": [1.0], "n_penalties": 4, "max_size": None}
 
 # What all have in common is checked on the method with the most of its own: it makes a risk score
 # of every elastic net, and polishes it.
+@pytest.mark.slow
 @parametrize_with_checks([PooledSequentialRounding(**CHECKED)])
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
