@@ -42,8 +42,18 @@ def temporary(tmp_path, monkeypatch) -> Path:
     return path
 
 
+# Processes of other tests: servers of programs, evaluators.
+OTHERS: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    OTHERS.clear()
+    OTHERS.update(children())
+
+
 def children() -> set[int]:
-    """Processes that this one has started and that work, by their numbers."""
+    """Processes that this one has started in a test and that work, by their numbers."""
     found = set()
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -54,7 +64,7 @@ def children() -> set[int]:
             continue
         if int(parent) == os.getpid() and state != "Z" and "resource_tracker" not in line:
             found.add(int(name.split()[0]))
-    return found
+    return found - OTHERS
 
 
 def run(work, tasks, *, n_jobs=2, progress=None, should_stop=None):
