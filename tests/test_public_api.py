@@ -520,7 +520,7 @@ def examples(room: str) -> Iterator[doctest.DocTest]:
 @pytest.mark.parametrize(
     "room",
     [
-        pytest.param(room, marks=pytest.mark.slow) if room == "riskslim.paper.baselines" else room
+        pytest.param(room, marks=pytest.mark.slow) if room == "riskslim.paper" else room
         for room in ROOMS
         if not room.endswith("__main__")
     ],
