@@ -253,7 +253,7 @@ class LogisticLoss:
             and score range stay as they are: it must not be tightened.
         """
         other = copy.copy(self)
-        other.store, other.bits = rows, None
+        other.store, other.bits, other.packed = rows, None, None
         other.seconds, other.n_evaluations = 0.0, 0
         if self._table is not None:
             other._table = self._table.on_rows(rows)

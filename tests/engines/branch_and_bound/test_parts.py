@@ -26,6 +26,7 @@ from riskslim.engines.branch_and_bound.search_rows import prepare
 from riskslim.engines.branch_and_bound.table_items import TableItems, plane_counts
 from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
+from riskslim.heuristics.problem_items import packed_items
 from riskslim.rows.base import PartitionedRows
 from riskslim.rows.blocks import BlockFileError
 
@@ -284,6 +285,19 @@ def test_scales_whose_inverse_has_another_inverse(scale, monkeypatch):
         certificates.append(branch_and_bound(problem).certificate)
     assert certificates[0].status is certificates[1].status is Status.OPTIMAL
     assert certificates[0].objective == certificates[1].objective
+
+
+def test_items_of_a_sample_are_those_of_its_rows(monkeypatch):
+    """Not those of all rows, which are packed by then: heuristics would read these."""
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 100)
+    data = random_data(1, kind="zero_one", n=900)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problem = RiskScoreProblem(
+        TrainingData.from_rows(in_parts(data.rows, 3)), coefficients, max_size=3
+    )
+    near = prepare(problem, 1e9).near(problem)
+    n_rows = [packed_items(one, lambda: False).n_rows.sum() for one in (near, problem)]
+    assert n_rows == [100, 900]
 
 
 def test_a_sample_of_rows_without_weight(monkeypatch):
