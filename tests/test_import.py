@@ -54,6 +54,15 @@ def test_import_leaves_out(imported, package):
     assert "riskslim" in imported[1]
 
 
+def test_the_command_line_is_built_without_heavy_packages():
+    """Whatever a command needs is imported when it runs: help, show and export are quick."""
+    built = "from riskslim.cli.app import application; application()"
+    names = fresh(f"import sys; {built}; print(*sys.modules)").split()
+    loaded = {name.partition(".")[0] for name in names}
+    assert "typer" in loaded
+    assert not loaded & {*HEAVY}
+
+
 def test_import_time_is_reported(imported, record_property, capsys):
     # No time is asserted in a test: a busy machine is not a defect.
     record_property("import_seconds", imported[0])

@@ -12,7 +12,6 @@ from riskslim.cli.arguments import bytes_of, checked_unknown_levels, csv_format_
 from riskslim.data.batches import DATA_SUFFIXES, common_schema, find_files, in_schema
 from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
 from riskslim.items.item import source_variable
-from riskslim.reader import bytes_in_memory
 from riskslim.rows.reading import default_memory_limit
 
 if TYPE_CHECKING:
@@ -225,6 +224,8 @@ class Applied:
 
     def _check_memory(self, path: Path, so_far: int) -> None:
         """Refuse files that have no room in memory, before the next one is read."""
+        from riskslim.reader import bytes_in_memory  # scikit-learn, which help does not need
+
         limit = self.memory_limit or default_memory_limit()
         needed = bytes_in_memory(path, encoded=False) + _COPIES * so_far
         if needed > limit:

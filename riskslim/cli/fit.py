@@ -18,7 +18,6 @@ import typer
 import riskslim
 from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
-from riskslim.classifier import stated_by
 from riskslim.cli import options
 from riskslim.cli.arguments import (
     arguments_of_engine,
@@ -295,6 +294,8 @@ class _Search:
         memory_limit: int | None = None,
     ) -> tuple[RiskScoreProblem, _Search]:
         """The problem that a classifier solves, and how it does so."""
+        from riskslim.classifier import stated_by  # scikit-learn, which other commands do not need
+
         problem, arguments = stated_by(classifier, data)
         del arguments["settings"]
         choice = engine_named(classifier.engine)

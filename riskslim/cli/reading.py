@@ -13,7 +13,6 @@ from riskslim.cli.faults import identifiers_in, with_options
 from riskslim.cli.progress import ReadingProgress, display
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import PositiveLabelWarning
-from riskslim.reader import are_held
 
 if TYPE_CHECKING:
     from riskslim.data.csv_format import CsvFormat
@@ -52,6 +51,8 @@ class Source:
         ------
         OSError, ValueError, TypeError, ImportError
         """
+        from riskslim.reader import are_held  # scikit-learn, which help does not need
+
         held = are_held(self.paths, self.memory_limit, encoded=self.encoder is not None)
         try:
             with (
