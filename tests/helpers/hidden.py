@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 from paths import PACKAGE
-from programs import OF_OTHERS, run_code
+from programs import run_code
 
 # Finders that find all but some packages: nothing else tells a package that is not installed from
 # one that is, not even importlib.util.find_spec and the versions of importlib.metadata.
@@ -48,9 +47,4 @@ def run_without(
     variables = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MPLBACKEND": "Agg"}
     variables |= environment
     code = _HIDE.format(hidden=hidden) + code
-    if not hidden & OF_OTHERS:
-        return run_code(code, *arguments, folder=PACKAGE.parent, environment=variables)
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
-        env=variables, cwd=PACKAGE.parent,
-    )  # fmt: skip
+    return run_code(code, *arguments, folder=PACKAGE.parent, environment=variables, hidden=hidden)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import sys
 from functools import partial
 
 import numpy as np
@@ -64,7 +65,8 @@ def client():
 @pytest.fixture
 def processes(monkeypatch):
     """A cluster of two worker processes that gives up tasks as soon as a worker dies with them."""
-    monkeypatch.syspath_prepend(ROOT)  # they import functions of this module
+    # They import functions of this module, and the package from where it is installed.
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
