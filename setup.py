@@ -16,12 +16,12 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
-    "build", "pool", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes",
-    "supports", "tables", "cutoffs", "additive",
+    "build", "pool", "nested_thresholds", "distinct", "integer", "real", "ranges", "heuristics", "nodes",
+    "supports", "support_enumeration", "cutoffs", "additive",
 ]  # fmt: skip
 HEADERS = [
-    "bits", "numerics", "blocks", "panels", "odds", "threads", "pool", "rows", "build", "nodes",
-    "cells", "rated", "tables", "cutoffs",
+    "bits", "numerics", "blocks", "row_tiles", "odds", "threads", "pool", "rows", "build", "nodes",
+    "cells", "rated", "support_enumeration", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

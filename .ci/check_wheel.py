@@ -28,7 +28,7 @@ _SYMBOL = re.compile(rb"GLIBC_(\d+)\.(\d+)(?:\.\d+)?\0")
 
 # Functions that run only where the processor has what they need, by how their names end: versions
 # of target_clones among which the loader chooses, and those that a function beside them chooses
-# (bits.h, tables.h). Compilers add endings of their own to parts and copies.
+# (bits.h, support_enumeration.h). Compilers add endings of their own to parts and copies.
 _CHOSEN = re.compile(r"(\.arch_x86[-_]64[-_]v[34]|_popcnt|_avx2|_avx512)(\.[a-z_]*[\d.]*)*")
 _FUNCTION = re.compile(r"[\da-f]+ <(.+)>:")
 # Beyond SSE2, which every x86-64 has: AVX to AVX-512 and FMA (v..., k... for masks), BMI and ABM,

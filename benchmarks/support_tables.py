@@ -26,14 +26,14 @@ import numpy as np
 
 from benchmarks.large import Clock
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
-from riskslim._kernels import tables as kernels
+from riskslim._kernels import support_enumeration as kernels
+from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 from riskslim.engines.branch_and_bound.support_enumeration import (
     MOST_FOUND,
     count_supports,
     most_sorted,
     predicted_seconds,
 )
-from riskslim.engines.branch_and_bound.table_items import TableItems
 
 SIZES = (
     (1_000, 60, 4), (1_000, 60, 5), (10_000, 60, 4), (100_000, 60, 4), (100_000, 40, 5),
@@ -46,7 +46,7 @@ INTERCEPT, EFFECTS = -2.0, (1.1, -0.8, 0.7, 0.5, -0.4, 0.3)
 ROWS_AT_ONCE = 10**6
 
 
-def packed_items(n: int, d: int) -> tuple[TableItems, np.ndarray, np.ndarray]:
+def packed_items(n: int, d: int) -> tuple[EnumerationItems, np.ndarray, np.ndarray]:
     """Independent items, of which three matter."""
     rng = np.random.default_rng(0)
     X = (rng.random((n, d)) < rng.uniform(0.1, 0.6, d)).astype(np.int8)
@@ -54,10 +54,10 @@ def packed_items(n: int, d: int) -> tuple[TableItems, np.ndarray, np.ndarray]:
     y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-odds)), 1, -1)
     data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(d)])
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    return TableItems.of(loss, np.arange(d)), X, y
+    return EnumerationItems.of(loss, np.arange(d)), X, y
 
 
-def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -> float:
+def scan_seconds(packed: EnumerationItems, max_size: int, level: int, cutoff: float) -> float:
     """CPU seconds of a scan of all supports."""
     m, depth = len(packed.features), most_sorted(0, [], max_size)
     high = np.full(m + 1, 5.0)

@@ -7,11 +7,11 @@ import pytest
 
 from benchmarks.instances import TWO_THREADS, Case
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
-from riskslim.data import chains as chains_module
-from riskslim.data.chains import ChainCounter
+from riskslim.data import nested_thresholds as chains_module
+from riskslim.data.nested_thresholds import ThresholdCounter
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
-from riskslim.rows.planes import pack_items
+from riskslim.rows.bit_planes import pack_items
 
 DEFAULT_CASES = [Case("binary", 10**5, 30), Case("binary", 10**6, 30)]
 FULL_CASES = [Case("binary", n, 30) for n in (10**5, 10**6, 10**7)]
@@ -102,7 +102,7 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
     y = (rng.random(case.n) < 0.3).astype(np.intp)
     rows = TrainingData(X, np.where(y, 1, -1)).rows
     packed = pack_items(rows, np.ones(X.shape[1], np.bool_))
-    counter = ChainCounter(packed)
+    counter = ThresholdCounter(packed)
     # Groups of rows, in the order of the rows and in that of the packed ones.
     group = rng.integers(0, GROUPS, case.n)
     place = np.full(64 * len(packed.valid), -1)

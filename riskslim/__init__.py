@@ -117,7 +117,7 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.problem.problem import RiskScoreProblem as RiskScoreProblem
     from riskslim.reader import read as read
     from riskslim.risk_score import RiskScore as RiskScore
-    from riskslim.rows.excerpts import sampled as sampled
+    from riskslim.rows.subsets import sampled as sampled
     from riskslim.solution import Certificate as Certificate
     from riskslim.solution import Solution as Solution
     from riskslim.solution import SolutionPool as SolutionPool

@@ -199,7 +199,7 @@ TrainingData.labels property
 TrainingData.sample_weight property
 TrainingData.integer_columns property
 TrainingData.integer_index property
-TrainingData.real_panels property
+TrainingData.real_row_tiles property
 TrainingData.real_index property
 TrainingData.total_weight property
 TrainingData.counted property

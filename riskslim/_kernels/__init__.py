@@ -3,8 +3,8 @@
 Kernels validate nothing, allocate no results and touch no Python objects in loops; they
 run with the GIL released. :mod:`riskslim.loss`, :mod:`riskslim.heuristics`, the engines,
 :mod:`riskslim.rows` and :mod:`riskslim.backend` own validation, dtypes and layout.
-Integers (int8) come as Fortran-ordered columns, reals (float64) in panels
-(:mod:`riskslim.data.panels`); an empty weight array means that every row counts once.
+Integers (int8) come as Fortran-ordered columns, reals (float64) in row tiles
+(:mod:`riskslim.data.row_tiles`); an empty weight array means that every row counts once.
 
 ``pool``
     The threads that all kernels share.
@@ -20,11 +20,11 @@ Integers (int8) come as Fortran-ordered columns, reals (float64) in panels
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
 ``supports``
     Counts of cells of packed items, the best step of every item, points polished on cells.
-``chains``
+``nested_thresholds``
     Planes each of which holds the next one, as cut-offs are: counts of all of them at once.
 ``nodes``
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
-``tables``
+``support_enumeration``
     Bounds of all scores of given 0/1 items, for many sets of items at once.
 ``cutoffs``
     Bounds of all scores that use one of each of several ranges of nested items.
@@ -32,7 +32,7 @@ Integers (int8) come as Fortran-ordered columns, reals (float64) in panels
     Additive models of families of features, as the items of one variable are.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
-vectorise; ``panels.h`` has those over real columns, ``numerics.h`` the scalar functions that these
+vectorise; ``row_tiles.h`` has those over real columns, ``numerics.h`` the scalar functions that these
 loops inline.
 
 ``numba_backend`` has the modules of :data:`BOTH` with the same arguments and results, compiled by
@@ -58,7 +58,14 @@ from riskslim.exceptions import KernelsUnavailableError
 
 # Modules of both backends, and of Cython alone.
 BOTH = ("distinct", "heuristics", "integer", "ranges", "real")
-CYTHON_ALONE = ("additive", "chains", "cutoffs", "nodes", "supports", "tables")
+CYTHON_ALONE = (
+    "additive",
+    "nested_thresholds",
+    "cutoffs",
+    "nodes",
+    "supports",
+    "support_enumeration",
+)
 MODULES = (*BOTH, *CYTHON_ALONE)
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"

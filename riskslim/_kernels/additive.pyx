@@ -7,7 +7,7 @@ that scores, slopes by effects and second derivatives take one look-up per row a
 pair of families, however many features there are.
 
 Effects are free here: no box, no number of features limits them. What is found is a point at which
-the loss is linearised to bound it (:func:`riskslim._kernels.nodes.settle`); whether it is the
+the loss is linearised to bound it (:func:`riskslim._kernels.nodes.apply_cut`); whether it is the
 minimum makes no difference to whether that bound is valid.
 """
 

@@ -1,6 +1,6 @@
 /* Bounds of one support from its cells: what tables of supports, and limits on rates, are made of.
  *
- * The method and the rounding errors are those of tables.h: (1) is its h.
+ * The method and the rounding errors are those of support_enumeration.h: (1) is its h.
  */
 #ifndef RISKSLIM_CELLS_H
 #define RISKSLIM_CELLS_H

@@ -27,7 +27,7 @@
 #ifndef RISKSLIM_CUTOFFS_H
 #define RISKSLIM_CUTOFFS_H
 
-#include "tables.h"
+#include "support_enumeration.h"
 
 #define RS_ELEMENTS 6
 #define RS_ACTIVE 3

@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 def block_rows() -> int: ...
 def group_rows(
     columns: NDArray[np.int8],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
     places: NDArray[np.int64],

@@ -8,7 +8,7 @@ the order in which the groups first appear.
 
 from libc.stdint cimport int8_t, int64_t, uint64_t
 
-from riskslim._kernels.panels cimport rs_panels, rs_unpack_column
+from riskslim._kernels.row_tiles cimport rs_row_tiles, rs_unpack_column
 
 
 cdef extern from "rows.h" nogil:
@@ -42,10 +42,10 @@ def block_rows():
 
 cdef void read_rows(
     uint64_t *plane, uint64_t *hash, const int8_t[::1, :] columns,
-    const rs_panels *panels, const int8_t[::1] labels, const int64_t[::1] places,
+    const rs_row_tiles *row_tiles, const int8_t[::1] labels, const int64_t[::1] places,
     Py_ssize_t n_packed, Py_ssize_t start, Py_ssize_t n,
 ) noexcept nogil:
-    """Words and hashes of n rows; the first one begins a panel."""
+    """Words and hashes of n rows; the first one begins a row tile."""
     cdef Py_ssize_t j, k
     cdef double[RS_ROWS] reals
     for k in range(n_packed):
@@ -54,17 +54,17 @@ cdef void read_rows(
     for j in range(columns.shape[1]):
         k = <Py_ssize_t>(places[j] >> 6)
         rs_put_bytes(plane + k * RS_ROWS, &columns[start, j], <int>(places[j] & 63), n)
-    for j in range(panels.d):
-        rs_unpack_column(reals, panels, start, j, n, False)
+    for j in range(row_tiles.d):
+        rs_unpack_column(reals, row_tiles, start, j, n, False)
         rs_put_reals(plane + (n_packed + j) * RS_ROWS, reals, n)
     rs_clear_words(hash, n)
-    for k in range(n_packed + panels.d):
+    for k in range(n_packed + row_tiles.d):
         rs_mix_words(hash, plane + k * RS_ROWS, n)
     rs_finish_words(hash, n)
 
 
 def group_rows(
-    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int8_t[::1] labels,
+    const int8_t[::1, :] columns, const double[:, :, ::1] row_tiles, const int8_t[::1] labels,
     const double[:, ::1] weights, const int64_t[::1] places, Py_ssize_t first_row,
     Py_ssize_t n_groups, uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
     int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
@@ -83,14 +83,14 @@ def group_rows(
     cdef Py_ssize_t n = labels.shape[0], row = first_row, words = keys.shape[1]
     cdef Py_ssize_t capacity = min(keys.shape[0], slots.shape[0] // 2)
     cdef Py_ssize_t i, k, m, group, w, kinds = weights.shape[0]
-    cdef Py_ssize_t n_packed = words - panels.shape[1]
+    cdef Py_ssize_t n_packed = words - row_tiles.shape[1]
     cdef uint64_t mask = slots.shape[0] - 1, slot, at
     cdef uint64_t[RS_ROWS] hash
     cdef rs_sum total
     cdef bint noted = first.shape[0] > 0
-    cdef rs_panels reals
-    reals.x = &panels[0, 0, 0]
-    reals.d = panels.shape[1]
+    cdef rs_row_tiles reals
+    reals.x = &row_tiles[0, 0, 0]
+    reals.d = row_tiles.shape[1]
     with nogil:
         while row < n and n_groups + RS_ROWS <= capacity:
             m = min(RS_ROWS, n - row)

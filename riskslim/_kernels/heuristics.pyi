@@ -3,7 +3,7 @@ from numpy.typing import NDArray
 
 def coordinate_descent(
     columns: NDArray[np.int8],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     slot: NDArray[np.int64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
@@ -38,7 +38,7 @@ def coordinate_descent(
 ) -> tuple[int, int]: ...
 def best_line_steps(
     columns: NDArray[np.int8],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     slot: NDArray[np.int64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
@@ -67,7 +67,7 @@ def best_line_steps(
 ) -> int: ...
 def sequential_rounding(
     columns: NDArray[np.int8],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     slot: NDArray[np.int64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],

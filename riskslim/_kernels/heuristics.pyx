@@ -40,9 +40,9 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from riskslim._kernels.panels cimport (
-    RS_PANEL_LANES, rs_add_panel_derivatives, rs_fold_panel, rs_panels, rs_products_room,
-    rs_sum_panel_line_losses, rs_unpack_column,
+from riskslim._kernels.row_tiles cimport (
+    RS_ROW_TILE_LANES, rs_add_row_tile_derivatives, rs_fold_row_tile, rs_row_tiles, rs_products_room,
+    rs_sum_row_tile_line_losses, rs_unpack_column,
 )
 from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
@@ -135,7 +135,7 @@ cdef struct Rows:
     double total_weight
     double unit                  # what a point adds to a score
     const int8_t *integers
-    rs_panels panels             # in use: the real columns of wanted lines
+    rs_row_tiles row_tiles             # in use: the real columns of wanted lines
     int64_t *used
     double *products             # derivatives along those, of the first worker
     const int64_t *slot          # of feature j: k for integer column k, -1 - k for real column k
@@ -172,18 +172,18 @@ cdef struct Rows:
 
 
 cdef int open_rows(
-    Rows *rows, const int8_t[::1, :] columns, const double[:, :, ::1] panels,
+    Rows *rows, const int8_t[::1, :] columns, const double[:, :, ::1] row_tiles,
     const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
     double total_weight, double unit, int64_t[::1] stop, int n_threads,
 ) except -1:
-    cdef Py_ssize_t n_reals = panels.shape[1]
+    cdef Py_ssize_t n_reals = row_tiles.shape[1]
     rows.n = labels.shape[0]
     rows.total_weight = total_weight
     rows.unit = unit
     rows.integers = &columns[0, 0] if columns.shape[1] else NULL
-    rows.panels.x = &panels[0, 0, 0]
-    rows.panels.d = n_reals
-    rows.panels.n_used = 0
+    rows.row_tiles.x = &row_tiles[0, 0, 0]
+    rows.row_tiles.d = n_reals
+    rows.row_tiles.n_used = 0
     rows.slot = &slot[0]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
@@ -195,7 +195,7 @@ cdef int open_rows(
     rows.used = <int64_t *>calloc(n_reals + 1, sizeof(int64_t))
     rows.products = <double *>calloc(
         n_workers(n_chunks(rows.n), n_threads) * rs_products_room(2 * n_reals), sizeof(double))
-    rows.panels.used = rows.used
+    rows.row_tiles.used = rows.used
     if rows.sums == NULL or rows.used == NULL or rows.products == NULL:
         close_rows(rows)
         raise MemoryError
@@ -237,7 +237,7 @@ cdef inline const double *real_block(
     const Rows *rows, Py_ssize_t line, double *room, Py_ssize_t start, Py_ssize_t m
 ) noexcept nogil:
     """Values of a real column in a block, copied into ``room``."""
-    rs_unpack_column(room, &rows.panels, start, -1 - rows.slot[line - 1], m, False)
+    rs_unpack_column(room, &rows.row_tiles, start, -1 - rows.slot[line - 1], m, False)
     return room
 
 
@@ -374,8 +374,8 @@ cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept
             table_losses(rows, values, <int32_t>rows.step, <int32_t>rows.shift, start, m)
             rs_add(&total, weighted_total(rows, values, start, m))
         elif is_real(rows, rows.line):
-            rs_add(&total, rs_sum_panel_line_losses(
-                &rows.panels, start, -1 - rows.slot[rows.line - 1], rows.step, rows.shift,
+            rs_add(&total, rs_sum_row_tile_line_losses(
+                &rows.row_tiles, start, -1 - rows.slot[rows.line - 1], rows.step, rows.shift,
                 rows.scores + start, rows.labels + start, weights_from(rows, start), m))
         else:
             moved_scores(rows, values, rows.step, rows.shift, start, m)
@@ -481,11 +481,11 @@ cdef double measure_lines(Rows *rows, Bounds *bounds) noexcept nogil:
 cdef void use_wanted_reals(Rows *rows) noexcept nogil:
     """Have the real columns of the wanted lines read."""
     cdef Py_ssize_t line
-    rows.panels.n_used = 0
+    rows.row_tiles.n_used = 0
     for line in range(1, rows.n_lines):
         if rows.bounds.wanted[line] and is_real(rows, line):
-            rows.used[rows.panels.n_used] = -1 - rows.slot[line - 1]
-            rows.panels.n_used += 1
+            rows.used[rows.row_tiles.n_used] = -1 - rows.slot[line - 1]
+            rows.row_tiles.n_used += 1
 
 
 cdef void add_measures(const Rows *rows, Bounds *bounds) noexcept nogil:
@@ -557,14 +557,14 @@ cdef inline void add_real_derivatives(
 ) noexcept nogil:
     """The same for the lines of all real columns that are wanted."""
     cdef Py_ssize_t line
-    cdef double *product = rows.products + worker * rs_products_room(2 * rows.panels.d)
-    memset(product, 0, 2 * RS_PANEL_LANES * rows.panels.n_used * sizeof(double))
-    rs_add_panel_derivatives(product, &rows.panels, start, slopes, curvatures, m)
+    cdef double *product = rows.products + worker * rs_products_room(2 * rows.row_tiles.d)
+    memset(product, 0, 2 * RS_ROW_TILE_LANES * rows.row_tiles.n_used * sizeof(double))
+    rs_add_row_tile_derivatives(product, &rows.row_tiles, start, slopes, curvatures, m)
     for line in range(1, rows.n_lines):
         if rows.bounds.wanted[line] and is_real(rows, line):
-            rs_add(&sums[2 * line + 1], rs_fold_panel(product))
-            rs_add(&sums[2 * line + 2], rs_fold_panel(product + RS_PANEL_LANES))
-            product += 2 * RS_PANEL_LANES
+            rs_add(&sums[2 * line + 1], rs_fold_row_tile(product))
+            rs_add(&sums[2 * line + 2], rs_fold_row_tile(product + RS_ROW_TILE_LANES))
+            product += 2 * RS_ROW_TILE_LANES
 
 
 cdef double curvature_factor(
@@ -971,7 +971,7 @@ cdef void open_vector(
 
 
 def coordinate_descent(
-    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
+    const int8_t[::1, :] columns, const double[:, :, ::1] row_tiles, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
@@ -1003,7 +1003,7 @@ def coordinate_descent(
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
+    open_rows(&rows, columns, row_tiles, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
     open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
     vector.min_size = min_size
@@ -1089,7 +1089,7 @@ cdef double best_step(
 
 
 def best_line_steps(
-    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
+    const int8_t[::1, :] columns, const double[:, :, ::1] row_tiles, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
@@ -1113,7 +1113,7 @@ def best_line_steps(
     cdef Search search
     cdef Py_ssize_t line
     cdef double rest
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
+    open_rows(&rows, columns, row_tiles, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
     open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
     search.rows = &rows
@@ -1732,7 +1732,7 @@ cdef void take_rounding(Rounding *r, Choice best) noexcept nogil:
 
 
 def sequential_rounding(
-    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
+    const int8_t[::1, :] columns, const double[:, :, ::1] row_tiles, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
@@ -1758,7 +1758,7 @@ def sequential_rounding(
     cdef Rounding r
     cdef Choice best
     cdef int outcome = 0
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
+    open_rows(&rows, columns, row_tiles, slot, labels, weights, total_weight, unit, stop, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0

@@ -125,7 +125,7 @@ def gradient(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],
     intercept: int,
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
     low: int,

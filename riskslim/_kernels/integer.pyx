@@ -28,8 +28,8 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from riskslim._kernels.panels cimport (
-    RS_PANEL_LANES, rs_add_panel_products, rs_fold_panel, rs_panels, rs_products_room,
+from riskslim._kernels.row_tiles cimport (
+    RS_ROW_TILE_LANES, rs_add_row_tile_products, rs_fold_row_tile, rs_row_tiles, rs_products_room,
 )
 from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
@@ -150,7 +150,7 @@ cdef struct Rows:
     const int8_t *columns
     const int32_t *coef
     int32_t intercept
-    rs_panels panels
+    rs_row_tiles row_tiles
     double *products             # of slopes with real columns, of the first worker
     const int8_t *labels
     const double *weights        # NULL: every row counts once
@@ -179,8 +179,8 @@ cdef Rows described(
     rows.columns = &columns[0, 0]
     rows.coef = &coef[0]
     rows.intercept = intercept
-    rows.panels.x = NULL
-    rows.panels.d = rows.panels.n_used = 0
+    rows.row_tiles.x = NULL
+    rows.row_tiles.d = rows.row_tiles.n_used = 0
     rows.products = NULL
     rows.labels = NULL
     rows.weights = NULL
@@ -741,8 +741,8 @@ def weighted_histogram_loss(
 cdef void slope_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
-    cdef rs_sum *sums = rows.sums + chunk * (rows.d + rows.panels.d)
-    cdef double *products = rows.products + worker * rs_products_room(rows.panels.d)
+    cdef rs_sum *sums = rows.sums + chunk * (rows.d + rows.row_tiles.d)
+    cdef double *products = rows.products + worker * rs_products_room(rows.row_tiles.d)
     cdef int32_t[RS_BLOCK] position
     cdef double[RS_BLOCK] slopes
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
@@ -754,15 +754,15 @@ cdef void slope_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
             rs_multiply(slopes, rows.weights + start, m)
         for j in range(rows.d):
             rs_add(&sums[j], rs_dot_i8(slopes, column(rows, j, start), m))
-        memset(products, 0, RS_PANEL_LANES * rows.panels.d * sizeof(double))
-        rs_add_panel_products(products, &rows.panels, start, slopes, m)
-        for j in range(rows.panels.d):
-            rs_add(&sums[rows.d + j], rs_fold_panel(products + j * RS_PANEL_LANES))
+        memset(products, 0, RS_ROW_TILE_LANES * rows.row_tiles.d * sizeof(double))
+        rs_add_row_tile_products(products, &rows.row_tiles, start, slopes, m)
+        for j in range(rows.row_tiles.d):
+            rs_add(&sums[rows.d + j], rs_fold_row_tile(products + j * RS_ROW_TILE_LANES))
 
 
 def gradient(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const double[:, :, ::1] panels, const int8_t[::1] labels, const double[::1] weights,
+    const double[:, :, ::1] row_tiles, const int8_t[::1] labels, const double[::1] weights,
     int32_t low, const double[:, ::1] slope, double[::1] total, double[::1] error,
     int n_threads,
 ):
@@ -773,16 +773,16 @@ def gradient(
     """
     cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
     cdef Py_ssize_t chunk, j, chunks = n_chunks(rows.n)
-    cdef Py_ssize_t d = rows.d + panels.shape[1]
+    cdef Py_ssize_t d = rows.d + row_tiles.shape[1]
     cdef int workers = n_workers(chunks, n_threads)
-    rows.panels.x = &panels[0, 0, 0]
-    rows.panels.d = panels.shape[1]
+    rows.row_tiles.x = &row_tiles[0, 0, 0]
+    rows.row_tiles.d = row_tiles.shape[1]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
     rows.low = low
     rows.width = <int32_t>slope.shape[1]
     rows.slope = &slope[0, 0]
-    rows.products = <double *>calloc(workers * rs_products_room(rows.panels.d), sizeof(double))
+    rows.products = <double *>calloc(workers * rs_products_room(rows.row_tiles.d), sizeof(double))
     rows.sums = <rs_sum *>calloc(chunks * d + 1, sizeof(rs_sum))
     if rows.products == NULL or rows.sums == NULL:
         free(rows.products)

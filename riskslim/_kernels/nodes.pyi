@@ -17,7 +17,7 @@ def solve_root(
     negative: NDArray[np.float64],
     penalty: NDArray[np.float64],
     largest: NDArray[np.float64],
-    twin: NDArray[np.int64],
+    duplicate: NDArray[np.int64],
     ends: NDArray[np.float64],
     min_size: int,
     max_size: int,
@@ -42,7 +42,7 @@ def expand(
     negative: NDArray[np.float64],
     penalty: NDArray[np.float64],
     largest: NDArray[np.float64],
-    twin: NDArray[np.int64],
+    duplicate: NDArray[np.int64],
     ends: NDArray[np.float64],
     min_size: int,
     max_size: int,
@@ -64,7 +64,7 @@ def expand(
     work: NDArray[np.float64],
     index: NDArray[np.int64],
 ) -> int: ...
-def settle(
+def apply_cut(
     integers: NDArray[np.int8],
     reals: NDArray[np.float64],
     slot: NDArray[np.int64],
@@ -72,7 +72,7 @@ def settle(
     negative: NDArray[np.float64],
     penalty: NDArray[np.float64],
     largest: NDArray[np.float64],
-    twin: NDArray[np.int64],
+    duplicate: NDArray[np.int64],
     ends: NDArray[np.float64],
     min_size: int,
     max_size: int,

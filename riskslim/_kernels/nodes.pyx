@@ -111,8 +111,8 @@ cdef struct Problem:
     const double *negative
     const double *penalty         # by coefficient; 0 for the intercept
     const double *largest         # largest |x| of each column; 1 for the intercept
-    const int64_t *twin           # coefficient that has to be at an end before this one is used
-    const double *end_above       # the twin's value if this one is positive,
+    const int64_t *duplicate           # coefficient that has to be at an end before this one is used
+    const double *end_above       # the duplicate's value if this one is positive,
     const double *end_below       # and if it is negative
     const double *tilt            # NULL, or what the rows lack of the gradient of all of them
     double constant               # and of the loss
@@ -582,13 +582,13 @@ cdef int tighten(
     return changes
 
 
-cdef int order_twins(const Problem *pb, Node *node) noexcept nogil:
+cdef int order_duplicates(const Problem *pb, Node *node) noexcept nogil:
     """Of columns that say the same, the later is used where the earlier is at its end."""
     cdef Py_ssize_t j, a
     cdef int changes = 0
     cdef double end
     for j in range(1, pb.p):
-        a = pb.twin[j]
+        a = pb.duplicate[j]
         if a < 0 or node.lower[j] == 0.0 == node.upper[j]:
             continue
         if node.upper[j] > 0.0 and not node.lower[a] <= pb.end_above[j] <= node.upper[a]:
@@ -629,7 +629,7 @@ cdef int bound_and_tighten(
         changes = tighten(pb, node, gradient, node.t, &choice, sc)
     if changes < 0:
         return -1
-    more = order_twins(pb, node)
+    more = order_duplicates(pb, node)
     return -1 if more < 0 else changes + more
 
 
@@ -656,7 +656,7 @@ cdef int estimate(
     return 0
 
 
-cdef int settle_node(
+cdef int apply_cut_to(
     const Problem *pb, Node *node, const double *known, Scratch *sc
 ) noexcept nogil:
     """Bound and box of a node by a linearisation of the loss of all rows; -1 if it is pruned.
@@ -1375,7 +1375,7 @@ cdef void lay_out(
 cdef Problem described(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
-    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int64_t[::1] stop, int *halted,
     double[::1] counters,
@@ -1390,7 +1390,7 @@ cdef Problem described(
     pb.negative = &negative[0]
     pb.penalty = &penalty[0]
     pb.largest = &largest[0]
-    pb.twin = &twin[0]
+    pb.duplicate = &duplicate[0]
     pb.end_above = &ends[0, 0]
     pb.end_below = &ends[1, 0]
     pb.max_size = max_size
@@ -1424,7 +1424,7 @@ cdef void close_worth(const Problem *pb, Node *node, double *worth) noexcept nog
 def solve_root(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
-    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int iterations, double[:, ::1] box,
     double[::1] coef, double[::1] worth, double[::1] result, int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
@@ -1438,7 +1438,7 @@ def solve_root(
     valid as far as it got. A negative number ends it at that many looks from now.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc
@@ -1597,10 +1597,10 @@ def slope_sums(
     return not halted
 
 
-def settle(
+def apply_cut(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
-    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, double[:, ::1] box, double[::1] coef,
     double[::1] worth, double[::1] result, int64_t[::1] stop, double[::1] counters,
@@ -1613,7 +1613,7 @@ def settle(
     the node's point is moved, as it has left the box.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc
@@ -1627,7 +1627,7 @@ def settle(
         node.coef, node.gradient = &coef[0], rest
         node.bound, node.objective, node.multiplier = result[0], INFINITY, result[2]
         open_worth(&pb, &node, &worth[0])
-        status = IS_PRUNED if settle_node(&pb, &node, &known[0], &sc) < 0 else IS_OPEN
+        status = IS_PRUNED if apply_cut_to(&pb, &node, &known[0], &sc) < 0 else IS_OPEN
         if not project(&pb, &node, node.coef):
             node.objective = known[3 * pb.p] + penalties(&pb, &node)
         close_worth(&pb, &node, &worth[0])
@@ -1638,7 +1638,7 @@ def settle(
 def expand(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
-    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int iterations, int rule, double[:, ::1] box,
     double[::1] coef, double[::1] worth, double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
@@ -1652,7 +1652,7 @@ def expand(
     ``stop`` is as for :func:`solve_root`; children that it keeps from being relaxed are open.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc
@@ -1713,7 +1713,7 @@ cdef int prepare_estimate(
     const Problem *pb, Node *node, Model *model, const double *known, Scratch *sc
 ) noexcept nogil:
     """The same from what is known of all rows and from some that stand for them."""
-    if settle_node(pb, node, known, sc) < 0:
+    if apply_cut_to(pb, node, known, sc) < 0:
         return -1
     project(pb, node, node.coef)
     evaluate_relaxation(pb, node, sc)
@@ -1764,7 +1764,7 @@ cdef Py_ssize_t relax_children(
         child.objective = INFINITY
         # What the parent's linearisation says about the child costs no look at the rows.
         if known != NULL:
-            if settle_node(pb, &child, known, sc) < 0:
+            if apply_cut_to(pb, &child, known, sc) < 0:
                 continue
         elif bound_and_tighten(pb, &child, node.coef, node.gradient, node.loss, node.slope_size,
                                sc) < 0:

@@ -6,7 +6,7 @@ def row_ranges(
     columns: NDArray[np.int8],
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     real_lower: NDArray[np.float64],
     real_upper: NDArray[np.float64],
     keep: int,

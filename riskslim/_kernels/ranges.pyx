@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int8_t
 
-from riskslim._kernels.panels cimport rs_panels, rs_unpack_column
+from riskslim._kernels.row_tiles cimport rs_row_tiles, rs_unpack_column
 from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport RS_CHUNK, n_chunks, n_workers
 
@@ -57,7 +57,7 @@ cdef struct Rows:
     const int8_t *columns
     const double *lower
     const double *upper
-    rs_panels panels
+    rs_row_tiles row_tiles
     const double *real_lower
     const double *real_upper
     double *workspace            # of the first worker
@@ -96,9 +96,9 @@ cdef void range_block(
                 x[i] = <double>integers[i]
             add_contribution(rows.lower[j], rows.upper[j], rows.keep, n, x, below,
                              low, high, top_low, top_high)
-    for j in range(rows.panels.d):
+    for j in range(rows.row_tiles.d):
         if rows.real_lower[j] != 0.0 or rows.real_upper[j] != 0.0:
-            rs_unpack_column(x, &rows.panels, rows.first + start, j, n, False)
+            rs_unpack_column(x, &rows.row_tiles, rows.first + start, j, n, False)
             add_contribution(rows.real_lower[j], rows.real_upper[j], rows.keep, n, x, below,
                              low, high, top_low, top_high)
     for t in range(kept):
@@ -109,13 +109,13 @@ cdef void range_block(
 
 def row_ranges(
     const int8_t[::1, :] columns, const double[::1] lower, const double[::1] upper,
-    const double[:, :, ::1] panels, const double[::1] real_lower,
+    const double[:, :, ::1] row_tiles, const double[::1] real_lower,
     const double[::1] real_upper, Py_ssize_t keep, Py_ssize_t first,
     double[:, :, ::1] workspace, double[::1] low, double[::1] high, int n_threads,
 ):
     """Range of the scores (intercept apart) of rows first, first + 1, ... into low and high.
 
-    ``first`` begins a panel.
+    ``first`` begins a row tile.
     Columns whose bounds exclude zero always count; of the others at most ``keep`` do, chosen
     for each row as the largest contributions. A negative ``keep`` means no limit.
     ``workspace`` has, for each thread, 2 max(keep, 0) + 2 rows of row_block() entries.
@@ -129,8 +129,8 @@ def row_ranges(
     rows.columns = &columns[0, 0]
     rows.lower = &lower[0]
     rows.upper = &upper[0]
-    rows.panels.x = &panels[0, 0, 0]
-    rows.panels.d = panels.shape[1]
+    rows.row_tiles.x = &row_tiles[0, 0, 0]
+    rows.row_tiles.d = row_tiles.shape[1]
     rows.real_lower = &real_lower[0]
     rows.real_upper = &real_upper[0]
     rows.workspace = &workspace[0, 0, 0]

@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 def scores(
     columns: NDArray[np.int8],
     coef: NDArray[np.float64],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     real_coef: NDArray[np.float64],
     intercept: float,
     out: NDArray[np.float64],
@@ -19,7 +19,7 @@ def scores_loss(
 def loss(
     columns: NDArray[np.int8],
     coef: NDArray[np.float64],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     real_coef: NDArray[np.float64],
     intercept: float,
     labels: NDArray[np.int8],
@@ -29,7 +29,7 @@ def loss(
 def loss_and_gradient(
     columns: NDArray[np.int8],
     coef: NDArray[np.float64],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     real_coef: NDArray[np.float64],
     intercept: float,
     labels: NDArray[np.int8],
@@ -41,7 +41,7 @@ def loss_and_gradient(
 def hessian(
     columns: NDArray[np.int8],
     coef: NDArray[np.float64],
-    panels: NDArray[np.float64],
+    row_tiles: NDArray[np.float64],
     real_coef: NDArray[np.float64],
     intercept: float,
     weights: NDArray[np.float64],

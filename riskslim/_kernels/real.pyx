@@ -11,9 +11,9 @@ from libc.stdint cimport int8_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from riskslim._kernels.panels cimport (
-    RS_PANEL_LANES, rs_add_panels, rs_fold_panel, rs_panels, rs_products_room,
-    rs_sum_panel_losses, rs_sum_panel_losses_and_slopes, rs_unpack_column,
+from riskslim._kernels.row_tiles cimport (
+    RS_ROW_TILE_LANES, rs_add_row_tiles, rs_fold_row_tile, rs_row_tiles, rs_products_room,
+    rs_sum_row_tile_losses, rs_sum_row_tile_losses_and_slopes, rs_unpack_column,
 )
 from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
@@ -57,7 +57,7 @@ cdef struct Rows:
     Py_ssize_t d
     const int8_t *columns
     const double *coef
-    rs_panels panels             # in use: real columns whose coefficients are not zero
+    rs_row_tiles row_tiles             # in use: real columns whose coefficients are not zero
     int64_t *used
     double *used_coef
     double intercept
@@ -76,9 +76,9 @@ cdef struct Rows:
 
 cdef int open_rows(
     Rows *rows, const int8_t[::1, :] columns, const double[::1] coef,
-    const double[:, :, ::1] panels, const double[::1] real_coef, double intercept,
+    const double[:, :, ::1] row_tiles, const double[::1] real_coef, double intercept,
 ) except -1:
-    cdef Py_ssize_t j, m = 0, d_real = panels.shape[1]
+    cdef Py_ssize_t j, m = 0, d_real = row_tiles.shape[1]
     rows.used = <int64_t *>malloc((d_real + 1) * sizeof(int64_t))
     rows.used_coef = <double *>malloc((d_real + 1) * sizeof(double))
     if rows.used == NULL or rows.used_coef == NULL:
@@ -89,11 +89,11 @@ cdef int open_rows(
             rows.used[m] = j
             rows.used_coef[m] = real_coef[j]
             m += 1
-    rows.panels.x = &panels[0, 0, 0]
-    rows.panels.d = d_real
-    rows.panels.used = rows.used
-    rows.panels.coef = rows.used_coef
-    rows.panels.n_used = m
+    rows.row_tiles.x = &row_tiles[0, 0, 0]
+    rows.row_tiles.d = d_real
+    rows.row_tiles.used = rows.used
+    rows.row_tiles.coef = rows.used_coef
+    rows.row_tiles.n_used = m
     rows.n = columns.shape[0]
     rows.d = coef.shape[0]
     rows.columns = &columns[0, 0]
@@ -142,8 +142,8 @@ cdef inline void block_scores(
     const Rows *rows, double *scores, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
     integer_scores(rows, scores, start, n)
-    if rows.panels.n_used:
-        rs_add_panels(scores, &rows.panels, start, n)
+    if rows.row_tiles.n_used:
+        rs_add_row_tiles(scores, &rows.row_tiles, start, n)
 
 
 cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
@@ -156,12 +156,12 @@ cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
 
 def scores(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[:, :, ::1] panels, const double[::1] real_coef,
+    const double[:, :, ::1] row_tiles, const double[::1] real_coef,
     double intercept, double[::1] out, int n_threads,
 ):
     """Scores of all rows into ``out``."""
     cdef Rows rows
-    open_rows(&rows, columns, coef, panels, real_coef, intercept)
+    open_rows(&rows, columns, coef, row_tiles, real_coef, intercept)
     rows.scores = &out[0]
     with nogil:
         run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
@@ -181,8 +181,8 @@ cdef void loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogi
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
         integer_scores(rows, scores, start, m)
-        if rows.panels.n_used:
-            total = rs_sum_panel_losses(&rows.panels, start, scores, rows.labels + start,
+        if rows.row_tiles.n_used:
+            total = rs_sum_row_tile_losses(&rows.row_tiles, start, scores, rows.labels + start,
                                         weights_from(rows, start), m)
         else:
             total = rs_sum_losses(scores, rows.labels + start, weights_from(rows, start), m)
@@ -233,13 +233,13 @@ def scores_loss(
 
 def loss(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[:, :, ::1] panels, const double[::1] real_coef,
+    const double[:, :, ::1] row_tiles, const double[::1] real_coef,
     double intercept, const int8_t[::1] labels, const double[::1] weights, int n_threads,
 ):
     """Sum of the (weighted) losses."""
     cdef Rows rows
     cdef double total
-    open_rows(&rows, columns, coef, panels, real_coef, intercept)
+    open_rows(&rows, columns, coef, row_tiles, real_coef, intercept)
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
     with nogil:
@@ -264,8 +264,8 @@ cdef void gradient_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept 
         rs_add(&sums[1], rs_total(slopes, m))
         for j in range(rows.d):
             rs_add(&sums[2 + j], rs_dot_i8(slopes, rows.columns + j * rows.n + start, m))
-        for j in range(rows.panels.d):
-            rs_add(&sums[2 + rows.d + j], rs_fold_panel(products + j * RS_PANEL_LANES))
+        for j in range(rows.row_tiles.d):
+            rs_add(&sums[2 + rows.d + j], rs_fold_row_tile(products + j * RS_ROW_TILE_LANES))
 
 
 cdef inline double losses_and_slopes(
@@ -275,9 +275,9 @@ cdef inline double losses_and_slopes(
     cdef double[RS_BLOCK] scores
     cdef double total
     integer_scores(rows, scores, start, m)
-    if rows.panels.d:
-        return rs_sum_panel_losses_and_slopes(
-            products, slopes, &rows.panels, start, scores, rows.labels + start,
+    if rows.row_tiles.d:
+        return rs_sum_row_tile_losses_and_slopes(
+            products, slopes, &rows.row_tiles, start, scores, rows.labels + start,
             weights_from(rows, start), m)
     total = rs_sum_losses_and_slopes(
         slopes, scores, rows.labels + start, weights_from(rows, start), m)
@@ -288,7 +288,7 @@ cdef inline double losses_and_slopes(
 
 def loss_and_gradient(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[:, :, ::1] panels, const double[::1] real_coef,
+    const double[:, :, ::1] row_tiles, const double[::1] real_coef,
     double intercept, const int8_t[::1] labels, const double[::1] weights,
     double[::1] gradient, double[::1] error, int n_threads,
 ):
@@ -301,13 +301,13 @@ def loss_and_gradient(
     cdef int workers
     cdef rs_sum total
     total.high = total.low = 0.0
-    open_rows(&rows, columns, coef, panels, real_coef, intercept)
+    open_rows(&rows, columns, coef, row_tiles, real_coef, intercept)
     chunks = n_chunks(rows.n)
     workers = n_workers(chunks, n_threads)
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
-    rows.n_sums = 2 + rows.d + rows.panels.d
-    rows.scratch_size = rs_products_room(rows.panels.d)
+    rows.n_sums = 2 + rows.d + rows.row_tiles.d
+    rows.scratch_size = rs_products_room(rows.row_tiles.d)
     rows.scratch = <double *>calloc(workers * rows.scratch_size, sizeof(double))
     rows.sums = <rs_sum *>calloc(chunks * rows.n_sums, sizeof(rs_sum))
     if rows.scratch == NULL or rows.sums == NULL:
@@ -354,7 +354,7 @@ cdef inline void fill_tile(
         if k >= 0:
             rs_tile_i8(z, rows.columns + k * rows.n + start, n)
         else:
-            rs_unpack_column(z, &rows.panels, start, -1 - k, n, True)
+            rs_unpack_column(z, &rows.row_tiles, start, -1 - k, n, True)
         for i in range(n, RS_TILE):
             z[i] = 0.0
 
@@ -415,7 +415,7 @@ cdef void add_tile(
 
 def hessian(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[:, :, ::1] panels, const double[::1] real_coef,
+    const double[:, :, ::1] row_tiles, const double[::1] real_coef,
     double intercept, const double[::1] weights, const int64_t[::1] slot,
     double[:, ::1] out, int n_threads,
 ):
@@ -429,7 +429,7 @@ def hessian(
     cdef Py_ssize_t product = 0
     cdef int i, workers
     cdef rs_sum total
-    open_rows(&rows, columns, coef, panels, real_coef, intercept)
+    open_rows(&rows, columns, coef, row_tiles, real_coef, intercept)
     rows.weights = &weights[0] if weights.shape[0] else NULL
     rows.n_chosen = slot.shape[0]
     rows.slot = &slot[0]

@@ -21,7 +21,7 @@ from riskslim.data.packed import MAX_WEIGHTS, PackedItems
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem
-from riskslim.rows.planes import pack_items
+from riskslim.rows.bit_planes import pack_items
 
 __all__ = ["Box", "Prepared", "handle", "prepare"]
 

@@ -124,7 +124,7 @@ class _Monotone(_Points):
 
     sign: int
     name: str | None = None
-    by_trend: bool = False  # the sign is that of the training rows
+    by_direction: bool = False  # the sign is that of the training rows
 
     def _intervals(self) -> Intervals:
         return self._of_sign(self.sign)
@@ -137,7 +137,7 @@ class _Monotone(_Points):
         return "not negative" if self.sign > 0 else "not positive"
 
     def describe(self) -> str:
-        reason = ", as its trend in the training rows" if self.by_trend else ""
+        reason = ", as its trend in the training rows" if self.by_direction else ""
         if not any(isinstance(feature, Variable) for feature in self.features):
             return f"{super().describe()}{reason}"
         words = [f.name if isinstance(f, Variable) else f for f in self.features]
@@ -171,7 +171,7 @@ class _Monotone(_Points):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _MonotoneByTrend(ByRows):
+class _MonotoneByDirection(ByRows):
     """Requirement of :func:`monotone` with the sign "auto"; without features of all variables."""
 
     features: tuple[Feature, ...]
@@ -193,7 +193,7 @@ class _MonotoneByTrend(ByRows):
             trend = sum(direction * trends[name] for name, direction in parts.items())
             if trend:
                 sign = 1 if trend > 0 else -1
-                signed.append(_Monotone((one,), sign, self.name, by_trend=True))
+                signed.append(_Monotone((one,), sign, self.name, by_direction=True))
         return tuple(signed)
 
     def __repr__(self) -> str:
@@ -355,7 +355,7 @@ def monotone(
     """
     if isinstance(sign, str) and sign == "auto":
         named = () if features is None else features_of(features)
-        return _MonotoneByTrend(named, checked_name(name))
+        return _MonotoneByDirection(named, checked_name(name))
     if not isinstance(sign, str) or sign not in _SIGNS:
         raise ValueError(f"sign must be '+', '-' or 'auto', got {sign!r}")
     if features is None:

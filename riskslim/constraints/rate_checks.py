@@ -267,7 +267,7 @@ class RateCheck:
             and settled + np.maximum(open_shares, 0.0).sum() >= self.low - self.room
         )
 
-    def intercept_reach(
+    def intercept_levels(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
     ) -> tuple[float, float]:
         r"""Intercepts between which all that matters to the requirement happens.

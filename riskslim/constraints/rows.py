@@ -470,7 +470,7 @@ class ConstraintRows:
         part._assemble(self.feature_names, constraints, [self._resolved[i] for i in index])
         return part
 
-    def intercept_reach(
+    def intercept_levels(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
     ) -> tuple[float, float]:
         r"""Intercepts that constraints can push a free intercept to.
@@ -500,11 +500,11 @@ class ConstraintRows:
         of s over the box, with at most ``max_size`` features, and over all rows give the result.
 
         Checks on the records allow a union of intervals. Beyond the intercepts that they name
-        (:meth:`~riskslim.constraints.rate_checks.RateCheck.intercept_reach`) a step towards
+        (:meth:`~riskslim.constraints.rate_checks.RateCheck.intercept_levels`) a step towards
         :math:`b^{*}` makes no check that is passed fail, so that the best intercept is within
         these, too.
         """
-        reached = [check.intercept_reach(lower, upper, max_size) for check in self.checks]
+        reached = [check.intercept_levels(lower, upper, max_size) for check in self.checks]
         reached.append(self._pushed_by_rows(lower, upper, max_size))
         return min(least for least, _ in reached), max(most for _, most in reached)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
 from riskslim.data.layout import WordLayout
-from riskslim.data.panels import as_panels, take_panels
+from riskslim.data.row_tiles import as_row_tiles, take_row_tiles
 from riskslim.data.store import NO_NUMBERS, NO_WEIGHTS, KernelRows
 from riskslim.data.threads import in_threads
 from riskslim.data.training_data import TrainingData
@@ -181,7 +181,7 @@ def merge_features(
     source = KernelRows(
         integer_columns=integer_columns,
         integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
-        real_panels=as_panels(real_columns),
+        real_row_tiles=as_row_tiles(real_columns),
         real_index=np.arange(real_columns.shape[1], dtype=np.intp),
         labels=np.ones(n, np.int8),
         weights=NO_WEIGHTS,
@@ -221,7 +221,7 @@ def take_rows(
     return dataclasses.replace(
         source,
         integer_columns=_take(source.integer_columns, index),
-        real_panels=take_panels(source.real_panels, index),
+        real_row_tiles=take_row_tiles(source.real_row_tiles, index),
         labels=source.labels.take(index),
         weights=weights,
         numbers=numbers,
@@ -302,7 +302,7 @@ class _Groups:
         self.limit = limit
         # As bytes without a sign, columns of 0 and 1 are those whose largest value is at most 1.
         largest = source.integer_columns.T.view(np.uint8).max(axis=1, initial=0)
-        self._layout = WordLayout.of(largest <= 1, source.real_panels.shape[1])
+        self._layout = WordLayout.of(largest <= 1, source.real_row_tiles.shape[1])
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
         self._keys = np.empty((room, self._layout.n_words), np.uint64)
@@ -346,7 +346,7 @@ class _Groups:
         source = self.source
         plane = np.empty((self._keys.shape[1], distinct.block_rows()), np.uint64)
         block = distinct.block_rows()
-        n_columns = source.integer_columns.shape[1] + source.real_panels.shape[1]
+        n_columns = source.integer_columns.shape[1] + source.real_row_tiles.shape[1]
         share = min(1.0, _COLUMNS_AT_ONCE / max(n_columns, 1))
         at_once = max(int(ROWS_AT_ONCE * share) // block, 1) * block
         end = row
@@ -357,7 +357,7 @@ class _Groups:
                 end = min(row + at_once, last)
             row, self._n_groups = distinct.group_rows(
                 source.integer_columns,
-                source.real_panels,
+                source.real_row_tiles,
                 source.labels[:end],
                 self._weights,
                 self._layout.places,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import distinct
 from riskslim.data.distinct import split_numbers
 from riskslim.data.layout import WordLayout
-from riskslim.data.panels import as_panels
+from riskslim.data.row_tiles import as_row_tiles
 from riskslim.data.store import NO_NUMBERS, KernelRows
 from riskslim.data.training_data import TrainingData
 
@@ -87,11 +87,11 @@ class RowMerger:
     >>> import numpy as np
     >>> from riskslim.data.layout import WordLayout
     >>> from riskslim.data.merging import RowMerger
-    >>> from riskslim.data.panels import empty_panels
+    >>> from riskslim.data.row_tiles import empty_row_tiles
     >>> layout = WordLayout.of(np.array([True, True]), 0)
     >>> merger = RowMerger(layout, False, 2**20, print)
     >>> columns = np.array([[0, 1], [1, 1], [0, 1]], np.int8, order="F")
-    >>> merger.add(columns, empty_panels(3, 0), np.array([1, -1, 1], np.int8))
+    >>> merger.add(columns, empty_row_tiles(3, 0), np.array([1, -1, 1], np.int8))
     >>> merged = merger.finish()
     >>> layout.integers(merged.keys).tolist(), merged.counts.tolist()
     ([[0, 1], [1, 1]], [2, 1])
@@ -136,7 +136,7 @@ class RowMerger:
     def add(
         self,
         integer_columns: NDArray[np.int8],
-        real_panels: NDArray[np.float64],
+        real_row_tiles: NDArray[np.float64],
         labels: NDArray[np.int8],
         weights: NDArray[np.float64] | None = None,
     ) -> None:
@@ -145,7 +145,7 @@ class RowMerger:
         Parameters
         ----------
         integer_columns : int8 array of shape (m, d_int), Fortran order
-        real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
+        real_row_tiles : float64 array of shape (ceil(m / 16), d_real, 16)
         labels : int8 array of shape (m,)
         weights : float64 array of shape (m,), optional
             Positive; given if the table has weights.
@@ -154,7 +154,7 @@ class RowMerger:
         given = np.empty((0, m)) if weights is None else weights.reshape(1, m)
         while True:
             row, self._n = distinct.group_rows(
-                integer_columns, real_panels, labels, given, self.layout.places, row, self._n,
+                integer_columns, real_row_tiles, labels, given, self.layout.places, row, self._n,
                 self._plane, self._slots, self._keys, _NO_ROWS, self._counts, self._sums,
             )  # fmt: skip
             if row == len(labels):
@@ -263,7 +263,10 @@ def _added(
             rows = slice(start, start + _ROWS_AT_ONCE)
             keys = part.keys[rows]
             merger.add(
-                layout.integers(keys), as_panels(layout.reals(keys)), layout.labels(keys), own[rows]
+                layout.integers(keys),
+                as_row_tiles(layout.reals(keys)),
+                layout.labels(keys),
+                own[rows],
             )
     merged = merger.finish()
     return merged.weights, merged.keys.copy()

@@ -1,4 +1,4 @@
-"""Columns packed for the kernels: int8 where all values fit, else float64 panels.
+"""Columns packed for the kernels: int8 where all values fit, else float64 row tiles.
 
 What is found out about each feature on the way (its kind, its range, what is wrong with it) is
 found in the same pass.
@@ -19,7 +19,7 @@ from riskslim.data.faults import (
     raise_faults,
     real_faults,
 )
-from riskslim.data.panels import empty_panels, read_column, write_column
+from riskslim.data.row_tiles import empty_row_tiles, read_column, write_column
 from riskslim.data.tables import Table
 
 __all__ = ["ADVICE", "PackedColumns", "pack"]
@@ -52,7 +52,7 @@ class PackedColumns:
     feature_min: NDArray[np.float64]
     feature_max: NDArray[np.float64]
     integer_columns: NDArray[np.int8] = field(init=False)
-    real_panels: NDArray[np.float64] = field(init=False)
+    real_row_tiles: NDArray[np.float64] = field(init=False)
 
 
 def pack(table: Table, names: Sequence[str]) -> PackedColumns:
@@ -165,7 +165,7 @@ def _pack_reals(
     faults: list[tuple[int, ColumnError]],
 ) -> None:
     n = table.n_samples
-    store = empty_panels(n, len(indices))
+    store = empty_row_tiles(n, len(indices))
     position = {j: k for k, j in enumerate(indices)}
     packed.feature_min[indices], packed.feature_max[indices] = np.inf, -np.inf
 
@@ -185,4 +185,4 @@ def _pack_reals(
                 faults.extend((j, fault) for fault in real_faults(column, values.dtype.kind))
 
     _for_each_group(table, indices, faults, fill)
-    packed.real_panels = store
+    packed.real_row_tiles = store

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.panels import read_column
+from riskslim.data.row_tiles import read_column
 from riskslim.data.weights import check_size_of_weights
 from riskslim.exceptions import RiskSLIMError
 
@@ -261,7 +261,7 @@ class KernelRows(RowStore):
     ----------
     integer_columns : int8 array of shape (m, d_int), Fortran order
     integer_index : intp array of shape (d_int,)
-    real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
+    real_row_tiles : float64 array of shape (ceil(m / 16), d_real, 16)
     real_index : intp array of shape (d_real,)
         All as in :class:`~riskslim.TrainingData`.
     labels : int8 array of shape (m,)
@@ -280,7 +280,7 @@ class KernelRows(RowStore):
 
     integer_columns: NDArray[np.int8]
     integer_index: NDArray[np.intp]
-    real_panels: NDArray[np.float64]
+    real_row_tiles: NDArray[np.float64]
     real_index: NDArray[np.intp]
     labels: NDArray[np.int8]
     weights: NDArray[np.float64]
@@ -388,11 +388,11 @@ class KernelRows(RowStore):
 
         Returns
         -------
-        integer_columns, integer_coef, real_panels, real_coef, intercept
+        integer_columns, integer_coef, real_row_tiles, real_coef, intercept
             As the kernels take them.
         """
         return (
-            self.integer_columns, point[1 + self.integer_index], self.real_panels,
+            self.integer_columns, point[1 + self.integer_index], self.real_row_tiles,
             point[1 + self.real_index], float(point[0]),
         )  # fmt: skip
 
@@ -461,7 +461,7 @@ class KernelRows(RowStore):
         if k < len(self.integer_index) and self.integer_index[k] == j:
             return self.integer_columns[start:stop, k]
         k = int(np.searchsorted(self.real_index, j))
-        return read_column(self.real_panels, k, start, stop)
+        return read_column(self.real_row_tiles, k, start, stop)
 
     def ranges(self) -> tuple[_Array, _Array]:
         """Ranges of features, in a pass; see :meth:`RowStore.ranges`."""

@@ -9,9 +9,9 @@ training problem in the layout that the kernels read:
     int8 ``(n, d_int)`` in Fortran order: every feature whose values are all integers in
     -128..127, one contiguous byte string per feature, because the kernels read only the columns
     of non-zero coefficients.
-``real_panels``
+``real_row_tiles``
     float64 ``(ceil(n / 16), d_real, 16)``: every other feature, 16 rows of each at a time
-    (:mod:`riskslim.data.panels`).
+    (:mod:`riskslim.data.row_tiles`).
 ``sample_weight``
     float64 ``(n,)``, or None: without weights nothing is stored.
 
@@ -118,8 +118,8 @@ class TrainingData:
     integer_columns : int8 array of shape (n, d_int), Fortran order
     integer_index : intp array of shape (d_int,)
         The feature that each integer column holds, increasing.
-    real_panels : float64 array of shape (ceil(n / 16), d_real, 16)
-        Row i of real column k is ``real_panels[i // 16, k, i % 16]``; missing rows are zero.
+    real_row_tiles : float64 array of shape (ceil(n / 16), d_real, 16)
+        Row i of real column k is ``real_row_tiles[i // 16, k, i % 16]``; missing rows are zero.
     real_index : intp array of shape (d_real,)
         The feature that each real column holds, increasing.
     is_integer : bool array of shape (d,)
@@ -140,7 +140,7 @@ class TrainingData:
     rows : RowStore
         All of that row by row: one block in memory, or, of data that :meth:`from_rows` made, blocks
         in files or on other machines. There are then no ``labels``, ``sample_weight``,
-        ``integer_columns`` and ``real_panels``.
+        ``integer_columns`` and ``real_row_tiles``.
     has_each_row : bool
         Whether each row is in memory by itself.
 
@@ -235,7 +235,7 @@ class TrainingData:
         rows = KernelRows(
             integer_columns=packed.integer_columns,
             integer_index=np.flatnonzero(packed.is_integer),
-            real_panels=packed.real_panels,
+            real_row_tiles=packed.real_row_tiles,
             real_index=np.flatnonzero(~packed.is_integer),
             labels=labels,
             numbers=NO_NUMBERS,
@@ -415,9 +415,9 @@ class TrainingData:
         return self.rows.integer_index
 
     @property
-    def real_panels(self) -> NDArray[np.float64]:
+    def real_row_tiles(self) -> NDArray[np.float64]:
         """All other features, 16 rows at a time."""
-        return self.rows.block_for("real_panels").real_panels
+        return self.rows.block_for("real_row_tiles").real_row_tiles
 
     @property
     def real_index(self) -> NDArray[np.intp]:

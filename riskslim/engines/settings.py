@@ -76,7 +76,7 @@ class BranchAndBoundSettings:
     node_tolerance: ClassVar[float] = 0.05
     max_node_tolerance: ClassVar[float] = 1e-3
     merge_rows: ClassVar[bool] = True
-    order_twins: ClassVar[bool] = True
+    order_duplicates: ClassVar[bool] = True
     swaps: ClassVar[bool] = True
     rounding_interval: ClassVar[int] = 20
     batch_size: ClassVar[int] = 16
@@ -122,7 +122,7 @@ class TunedSettings(BranchAndBoundSettings):
         And to within this, in units of the loss.
     merge_rows : bool, default True
         Merge rows in subtrees that their features no longer tell apart.
-    order_twins : bool, default True
+    order_duplicates : bool, default True
         Use the later of two equal or complementary features only where the earlier is at the
         end of its box.
     swaps : bool, default True
@@ -149,7 +149,7 @@ class TunedSettings(BranchAndBoundSettings):
     node_tolerance: float = 0.05  # type: ignore[misc]
     max_node_tolerance: float = 1e-3  # type: ignore[misc]
     merge_rows: bool = True  # type: ignore[misc]
-    order_twins: bool = True  # type: ignore[misc]
+    order_duplicates: bool = True  # type: ignore[misc]
     swaps: bool = True  # type: ignore[misc]
     rounding_interval: int = 20  # type: ignore[misc]
     batch_size: int = 16  # type: ignore[misc]

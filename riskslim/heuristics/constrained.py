@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import real
-from riskslim.data.panels import read_column
+from riskslim.data.row_tiles import read_column
 from riskslim.loss.sharing import real_scores
 
 if TYPE_CHECKING:
@@ -580,4 +580,4 @@ class _PointScores:
         slot = rows.slots[feature]
         if slot >= 0:
             return rows.integer_columns[:, slot]
-        return read_column(rows.real_panels, int(-1 - slot), 0, rows.n_rows)
+        return read_column(rows.real_row_tiles, int(-1 - slot), 0, rows.n_rows)

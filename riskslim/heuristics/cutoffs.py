@@ -1,6 +1,6 @@
 """Cut-offs of one variable, of which hundreds are nearly the same item.
 
-Neighbours of a chain (:mod:`riskslim.data.chains`) differ in a few rows, and so do their losses.
+Neighbours of a chain (:mod:`riskslim.data.nested_thresholds`) differ in a few rows, and so do their losses.
 Of thousands of items, points of some evenly spaced ones of each chain are looked for at first, and
 then of all those around the two best ones of each. Where a few of the most promising items are
 wanted, near-copies count as one.
@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.chains import ChainCounter, Chains, count_rows
+from riskslim.data.nested_thresholds import NestedThresholds, ThresholdCounter, count_rows
 from riskslim.data.packed import PackedItems
 
 __all__ = ["CutOffs"]
@@ -43,8 +43,8 @@ class CutOffs:
 
     Attributes
     ----------
-    counter : ChainCounter
-    chains : Chains
+    counter : ThresholdCounter
+    chains : NestedThresholds
     chain_of : ndarray of int64, shape (number of items,)
         Chain of each item, -1 for those that are in none.
     kin : ndarray of int64, shape (number of items,)
@@ -52,8 +52,8 @@ class CutOffs:
     """
 
     def __init__(self, packed: PackedItems) -> None:
-        self.counter = ChainCounter(packed)
-        self.chains: Chains = self.counter.chains
+        self.counter = ThresholdCounter(packed)
+        self.chains: NestedThresholds = self.counter.chains
         n_items = len(packed)
         item_of = np.repeat(np.arange(n_items), np.diff(packed.first))
         self._items = [item_of[self.chains.planes_of(c)] for c in range(len(self.chains))]

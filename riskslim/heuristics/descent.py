@@ -740,7 +740,7 @@ class _RowArguments(NamedTuple):
     """Arguments of the kernels that describe the rows, and what a point is worth."""
 
     integer_columns: NDArray[np.int8]
-    real_panels: NDArray[np.float64]
+    real_row_tiles: NDArray[np.float64]
     slot: NDArray[np.int64]
     labels: NDArray[np.int8]
     weights: NDArray[np.float64]
@@ -752,7 +752,7 @@ def _rows(problem: RiskScoreProblem) -> _RowArguments:
     rows = problem.loss.rows
     return _RowArguments(
         rows.integer_columns,
-        rows.real_panels,
+        rows.real_row_tiles,
         rows.slots,
         rows.labels,
         rows.weights,

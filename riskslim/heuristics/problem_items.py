@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from riskslim.data.packed import PackedItems
 from riskslim.rows.base import StoppedError
-from riskslim.rows.planes import pack_items
+from riskslim.rows.bit_planes import pack_items
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem

@@ -76,7 +76,7 @@ class Work:
     def counts(
         self, by_bits: int, by_ranks: int, n_chains: int, *, n_words: int, n_groups: int
     ) -> None:
-        """Count a :meth:`riskslim.data.chains.ChainCounter.count` of planes in all groups.
+        """Count a :meth:`riskslim.data.nested_thresholds.ThresholdCounter.count` of planes in all groups.
 
         Parameters
         ----------

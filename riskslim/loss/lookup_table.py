@@ -206,7 +206,7 @@ class LookupTable:
         error = np.zeros(vector.size)
         integer.gradient(
             *rows.integer_scored(vector),
-            rows.real_panels,
+            rows.real_row_tiles,
             rows.labels,
             rows.weights,
             span.low,

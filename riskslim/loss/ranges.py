@@ -119,7 +119,7 @@ def row_ranges(
             rows.integer_columns,
             lower[rows.integer_index],
             upper[rows.integer_index],
-            rows.real_panels,
+            rows.real_row_tiles,
             lower[rows.real_index],
             upper[rows.real_index],
             keep,

@@ -43,8 +43,8 @@ from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.model_selection.preparation import Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
-from riskslim.rows.excerpts import sampled
 from riskslim.rows.file_rows import FileRows
+from riskslim.rows.subsets import sampled
 from riskslim.score.table import logistic
 from riskslim.solution import Solution, Status, TraceRecord, percent
 

@@ -20,8 +20,8 @@ from riskslim.constraints.linear import model_size
 from riskslim.constraints.rows import ConstraintRows, checked_constraints, clash
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
+from riskslim.loss.marginal_directions import marginal_directions
 from riskslim.loss.sharing import take_over_work
-from riskslim.loss.trends import feature_trends
 from riskslim.problem.remarks import remarks_on
 from riskslim.problem.requirements import requirements_of
 from riskslim.scale import PAPER_SCALE, ScaleLike, ScaleSet, fewest_digits
@@ -191,13 +191,13 @@ class RiskScoreProblem:
         else:
             every = [self._rows(self.constraints, self.loss.scale)]
         bounds = self.coefficients.lower, self.coefficients.upper
-        reached = [rows.intercept_reach(*bounds, self.max_size) for rows in every]
+        reached = [rows.intercept_levels(*bounds, self.max_size) for rows in every]
         self.loss = self.loss.reaching(min(low for low, _ in reached), max(h for _, h in reached))
         self._use_constraints(None if self.is_constrained_per_scale else every[0])
 
     def _on_rows(self, constraints: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
         """Constraints with those that only the rows state in full replaced by what they are."""
-        trends = functools.cache(lambda: feature_trends(self.loss))
+        trends = functools.cache(lambda: marginal_directions(self.loss))
         setting = dataclasses.replace(self._setting(self.loss.scale), trends=trends)
         return tuple(one for given in constraints for one in given.on(setting))
 

@@ -166,7 +166,7 @@ def _restrictions(score: RiskScore) -> Iterator[str]:
     """Requirements on one variable after the other, as one sentence each."""
     if score.certificate is None:
         return
-    by_trend: dict[str, str] = {}
+    by_direction: dict[str, str] = {}
     for text, names in _requirements(score):
         named = [_named(score, name) for name in names]
         if found := _MOST_ITEMS.fullmatch(text):
@@ -175,9 +175,9 @@ def _restrictions(score: RiskScore) -> Iterator[str]:
                 which = "each variable"
             yield f"At most {_count(int(found[1]), 'item')} of {which} may have points."
         elif found := _TREND.fullmatch(text):
-            by_trend[found[1]] = _listed(named)
-    if by_trend:
-        effects = [f"more of {named} never {effect} it" for effect, named in by_trend.items()]
+            by_direction[found[1]] = _listed(named)
+    if by_direction:
+        effects = [f"more of {named} never {effect} it" for effect, named in by_direction.items()]
         yield (
             "The risk is monotone in the following variables, in the direction of their trend in "
             f"the training rows: {', and '.join(effects)}."

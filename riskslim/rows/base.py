@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.panels import as_columns, as_panels
+from riskslim.data.row_tiles import as_columns, as_row_tiles
 from riskslim.data.store import KernelRows, RowsElsewhereError, RowStore, Weighting
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows import functions as of_parts
@@ -619,7 +619,7 @@ def joined(parts: Sequence[KernelRows]) -> KernelRows:
     first = parts[0]
     if len(parts) == 1:
         return first
-    columns = [as_columns(part.real_panels, part.n_rows) for part in parts]
+    columns = [as_columns(part.real_row_tiles, part.n_rows) for part in parts]
     integers = np.empty(
         (sum(part.n_rows for part in parts), len(first.integer_index)), np.int8, order="F"
     )
@@ -627,7 +627,7 @@ def joined(parts: Sequence[KernelRows]) -> KernelRows:
     return KernelRows(
         integer_columns=integers,
         integer_index=first.integer_index,
-        real_panels=as_panels(np.concatenate(columns)),
+        real_row_tiles=as_row_tiles(np.concatenate(columns)),
         real_index=first.real_index,
         labels=np.concatenate([part.labels for part in parts]),
         weights=np.concatenate([part.weights for part in parts]),

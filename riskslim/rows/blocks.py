@@ -14,8 +14,8 @@ of 128 bytes.
     from a new byte on.
 ``bytes``
     The other integer columns, int8.
-``panels``
-    Real columns, in the panels of :mod:`riskslim.data.panels`: read where they are, without a copy.
+``row_tiles``
+    Real columns, in the row tiles of :mod:`riskslim.data.row_tiles`: read where they are, without a copy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.panels import PANEL_ROWS
+from riskslim.data.row_tiles import TILE_ROWS
 from riskslim.data.store import KernelRows
 from riskslim.exceptions import RowsLostError
 from riskslim.rows.base import RowsSchema
@@ -116,7 +116,7 @@ def write_block(path: Path, part: KernelRows, schema: RowsSchema, summary: PartS
         bits[k] = np.packbits(is_one, bitorder="little")
     arrays["bits"] = bits
     arrays["bytes"] = part.integer_columns[:, ~is_bits].T
-    arrays["panels"] = part.real_panels.astype("<f8", copy=False)
+    arrays["row_tiles"] = part.real_row_tiles.astype("<f8", copy=False)
     stored = {
         "n_rows": part.n_rows,
         "n_samples": summary.n_samples,
@@ -251,12 +251,12 @@ def read_block(path: Path, *, check: bool) -> KernelRows:
     elif schema.weighting == "weights":
         weights = stored("weights", "<f8", n).astype(np.float64)
     d_real = len(schema.real_index)
-    shape = (-(-n // PANEL_ROWS), d_real, PANEL_ROWS)
-    panels = stored("panels", "<f8", shape[0] * d_real * PANEL_ROWS).reshape(shape)
+    shape = (-(-n // TILE_ROWS), d_real, TILE_ROWS)
+    row_tiles = stored("row_tiles", "<f8", shape[0] * d_real * TILE_ROWS).reshape(shape)
     return KernelRows(
         integer_columns=_integer_columns(file, header),
         integer_index=np.array(schema.integer_index, np.intp),
-        real_panels=panels.astype(np.float64, copy=False),
+        real_row_tiles=row_tiles.astype(np.float64, copy=False),
         real_index=np.array(schema.real_index, np.intp),
         labels=np.int8(2) * _unpacked(stored("labels", "u1", -(-n // 8)), n) - np.int8(1),
         weights=weights,

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.data.panels import as_columns, as_panels
+from riskslim.data.row_tiles import as_columns, as_row_tiles
 from riskslim.data.store import KernelRows
 from riskslim.rows.base import PartitionedRows, RowsSchema, joined, run_in_order
 from riskslim.rows.blocks import (
@@ -343,7 +343,7 @@ class BlockWriter:
         return KernelRows(
             integer_columns=np.asfortranarray(integers),
             integer_index=np.array(self.schema.integer_index, np.intp),
-            real_panels=as_panels(reals),
+            real_row_tiles=as_row_tiles(reals),
             real_index=np.array(self.schema.real_index, np.intp),
             labels=signs.astype(np.int8),
             weights=given,
@@ -390,11 +390,11 @@ def _cut(part: KernelRows, begin: int, end: int) -> KernelRows:
     if (begin, end) == (0, part.n_rows):
         return part
     rows = slice(begin, end)
-    reals = as_columns(part.real_panels, part.n_rows)[rows]
+    reals = as_columns(part.real_row_tiles, part.n_rows)[rows]
     return KernelRows(
         integer_columns=np.asfortranarray(part.integer_columns[rows]),
         integer_index=part.integer_index,
-        real_panels=as_panels(reals),
+        real_row_tiles=as_row_tiles(reals),
         real_index=part.real_index,
         labels=part.labels[rows].copy(),
         weights=part.weights[rows].copy(),

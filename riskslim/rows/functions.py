@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import integer, nodes, real
 from riskslim.data.distinct import merge_features, take_rows
-from riskslim.data.panels import as_columns, read_column
+from riskslim.data.row_tiles import as_columns, read_column
 from riskslim.data.store import KernelRows
 
 __all__ = [
@@ -53,7 +53,7 @@ __all__ = [
 # Positions (score and class) that the 16-bit kernels can tell apart.
 MAX_POSITIONS = 2**16
 
-# Rows that are marked at a time, a multiple of those of a panel.
+# Rows that are marked at a time, a multiple of those of a row tile.
 _MARKED_ROWS = 2**16
 
 _Array = NDArray[np.float64]
@@ -458,7 +458,7 @@ def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArgumen
     slot[part.real_index[chosen]] = -1 - np.arange(len(chosen))
     reals = np.empty((part.n_rows, len(chosen)), order="F")
     for k, column in enumerate(chosen.tolist()):
-        reals[:, k] = read_column(part.real_panels, column, 0, part.n_rows)
+        reals[:, k] = read_column(part.real_row_tiles, column, 0, part.n_rows)
     integers = part.integer_columns
     if not integers.shape[1]:
         integers = np.zeros((1, 1), np.int8, order="F")
@@ -714,7 +714,7 @@ def merged_part(part: KernelRows, features: NDArray[np.bool_], limit: int) -> Me
     MergedPart or None
         Columns in the order of the features. None: there are more distinct rows than the limit.
     """
-    reals = as_columns(part.real_panels, part.n_rows)[:, features[part.real_index]]
+    reals = as_columns(part.real_row_tiles, part.n_rows)[:, features[part.real_index]]
     return MergedPart(
         np.asfortranarray(part.integer_columns[:, features[part.integer_index]]),
         np.asfortranarray(reals),
@@ -742,7 +742,7 @@ def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[fl
             margins += vector[1 + j] * part.integer_columns[:, k]
     for k, j in enumerate(part.real_index.tolist()):
         if vector[1 + j]:
-            margins += vector[1 + j] * read_column(part.real_panels, k, 0, part.n_rows)
+            margins += vector[1 + j] * read_column(part.real_row_tiles, k, 0, part.n_rows)
     margins *= part.labels
     margins /= scale
     losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)

@@ -33,8 +33,8 @@ from riskslim.data.labels import encode_labels
 from riskslim.data.layout import WordLayout
 from riskslim.data.merging import MergedKeys, RowMerger, merged_data, room_for, split_counts
 from riskslim.data.packing import ADVICE
-from riskslim.data.panels import as_panels
 from riskslim.data.roles import Columns
+from riskslim.data.row_tiles import as_row_tiles
 from riskslim.data.store import KernelRows
 from riskslim.data.summaries import (
     MAX_DISTINCT,
@@ -531,7 +531,7 @@ class Reading:
                     # Rows of weight zero add nothing to any sum.
                     integers, reals = np.asfortranarray(integers[used]), reals[used]
                     labels, weights = labels[used], weights[used]
-            merger.add(integers, as_panels(reals), labels, weights)
+            merger.add(integers, as_row_tiles(reals), labels, weights)
         if totals.n_rows != self.n_rows:
             raise ValueError(
                 f"{self._listed()} changed while it was read: there were {self.n_rows} rows, and "
@@ -797,7 +797,7 @@ def part_of(
     return KernelRows(
         integer_columns=layout.integers(merged.keys),
         integer_index=np.flatnonzero(features.is_integer),
-        real_panels=as_panels(layout.reals(merged.keys)),
+        real_row_tiles=as_row_tiles(layout.reals(merged.keys)),
         real_index=np.flatnonzero(~features.is_integer),
         labels=layout.labels(merged.keys),
         weights=weights,

@@ -21,7 +21,7 @@ from riskslim.exceptions import CertificateError
 from riskslim.items.families import condition_families, contradicted
 from riskslim.items.item import Item
 from riskslim.items.rules import raw_table
-from riskslim.rows.excerpts import excerpt_of
+from riskslim.rows.subsets import subset_of
 from riskslim.scale import PAPER_SCALE
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.table import AttainableScores
@@ -110,7 +110,7 @@ def from_coefficients(
         )
     used = np.flatnonzero(vector[1:]).tolist()
     names = data.feature_names
-    rows = excerpt_of(data, used)
+    rows = subset_of(data, used)
     ranges = feature_ranges_of(rows, data, [names[j] for j in used])
     score = kind(
         vector[0].item(),

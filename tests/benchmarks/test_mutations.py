@@ -293,8 +293,14 @@ def test_suite_of_a_module(checkout):
 def test_extensions_of_a_header():
     kernels = ROOT / "riskslim" / "_kernels"
     assert users_of(kernels / "nodes.pyx") == ["nodes"]
-    assert users_of(kernels / "cells.h") == ["cutoffs", "tables"]
-    assert users_of(kernels / "panels.h") == ["distinct", "heuristics", "integer", "ranges", "real"]
+    assert users_of(kernels / "cells.h") == ["cutoffs", "support_enumeration"]
+    assert users_of(kernels / "row_tiles.h") == [
+        "distinct",
+        "heuristics",
+        "integer",
+        "ranges",
+        "real",
+    ]
 
 
 def test_a_run(checkout, tmp_path, monkeypatch, capsys):

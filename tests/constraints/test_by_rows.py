@@ -24,7 +24,7 @@ from riskslim import (
 from riskslim.constraints.base import Setting
 from riskslim.constraints.rows import ConstraintRows
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.loss.trends import feature_trends
+from riskslim.loss.marginal_directions import marginal_directions
 
 
 def problem_on(data, constraints, **options):
@@ -58,7 +58,7 @@ def test_trends_are_covariances(seed, scale):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantFeatureWarning)
         data = TrainingData(X, y, weights)
-    found = feature_trends(
+    found = marginal_directions(
         LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5), scale=scale)
     )
     expected = [

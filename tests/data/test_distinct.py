@@ -89,8 +89,8 @@ def both_problems(data, bound=5, **options):
 
 def reals(rows, n):
     """Real columns as an array of n rows."""
-    panels = rows.real_panels
-    return panels.swapaxes(1, 2).reshape(16 * len(panels), panels.shape[1])[:n]
+    row_tiles = rows.real_row_tiles
+    return row_tiles.swapaxes(1, 2).reshape(16 * len(row_tiles), row_tiles.shape[1])[:n]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -114,7 +114,7 @@ def test_rows_are_the_distinct_ones(d_int, d_real, weighted):
     assert rows.n_samples == data.n_samples
     assert rows.total_weight == data.total_weight
     assert rows.integer_columns.flags.f_contiguous
-    assert rows.real_panels.flags.c_contiguous
+    assert rows.real_row_tiles.flags.c_contiguous
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 
 from riskslim.data.layout import WordLayout
 from riskslim.data.merging import MergedKeys, RowMerger, split_counts
-from riskslim.data.panels import as_panels
+from riskslim.data.row_tiles import as_row_tiles
 
 
 def rows_of(n: int, d_binary: int, d_bytes: int, d_real: int, seed: int = 0):
@@ -46,7 +46,7 @@ def test_rows_are_the_distinct_ones(shape, weighted, n_bytes, batch):
     for start in range(0, n, batch):
         part = slice(start, start + batch)
         merger.add(
-            np.asfortranarray(integers[part]), as_panels(reals[part]), labels[part],
+            np.asfortranarray(integers[part]), as_row_tiles(reals[part]), labels[part],
             weights[part] if weighted else None,
         )  # fmt: skip
     held = merger.finish()
@@ -81,7 +81,7 @@ def test_rows_that_come_often_stay():
     for _ in range(20):
         integers = np.asfortranarray(random.integers(0, 2, (500, 40)).astype(np.int8))
         integers[::5] = 1
-        merger.add(integers, as_panels(np.empty((500, 0))), np.ones(500, np.int8))
+        merger.add(integers, as_row_tiles(np.empty((500, 0))), np.ones(500, np.int8))
     held = merger.finish()
     common = layout.integers(held.keys).all(axis=1)
     assert held.counts[common].tolist() == [2000]
@@ -94,7 +94,7 @@ def test_order_is_that_of_first_appearance():
     merger = RowMerger(layout, False, 10**6, pytest.fail)
     for values in ([5, 3, 5], [3, 9, -4]):
         columns = np.array(values, np.int8).reshape(-1, 1, order="F")
-        merger.add(columns, as_panels(np.empty((3, 0))), np.ones(3, np.int8))
+        merger.add(columns, as_row_tiles(np.empty((3, 0))), np.ones(3, np.int8))
     held = merger.finish()
     assert layout.integers(held.keys)[:, 0].tolist() == [5, 3, 9, -4]
     assert held.counts.tolist() == [2, 2, 1, 1]

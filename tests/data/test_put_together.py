@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from riskslim.data.batches import common_schema
 from riskslim.data.layout import WordLayout
 from riskslim.data.merging import MergedKeys, RowMerger, merge_keys, never_called, room_for
-from riskslim.data.panels import as_panels
+from riskslim.data.row_tiles import as_row_tiles
 from riskslim.data.summaries import ColumnSummary, RowSample, TableSummary
 
 pa = pytest.importorskip("pyarrow")
@@ -22,7 +22,7 @@ pa = pytest.importorskip("pyarrow")
 def merged(layout, integers, reals, labels, weights):
     room = room_for(layout, True, len(labels))
     merger = RowMerger(layout, weights is not None, room, never_called)
-    merger.add(np.asfortranarray(integers), as_panels(reals), labels, weights)
+    merger.add(np.asfortranarray(integers), as_row_tiles(reals), labels, weights)
     return merger.finish().copied()
 
 

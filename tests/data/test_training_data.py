@@ -74,14 +74,14 @@ def test_attributes():
     np.testing.assert_array_equal(
         data.integer_columns, np.array([[1, -3], [2, 4], [0, 0]], np.int8), strict=True
     )
-    np.testing.assert_array_equal(data.real_panels[0, :, :3], X[:, 1:3].T, strict=True)
+    np.testing.assert_array_equal(data.real_row_tiles[0, :, :3], X[:, 1:3].T, strict=True)
     np.testing.assert_array_equal(data.integer_index, np.array([0, 3], np.intp), strict=True)
     np.testing.assert_array_equal(data.real_index, np.array([1, 2], np.intp), strict=True)
     np.testing.assert_array_equal(data.is_integer, [True, False, False, True], strict=True)
     np.testing.assert_array_equal(data.feature_min, X.min(axis=0), strict=True)
     np.testing.assert_array_equal(data.feature_max, X.max(axis=0), strict=True)
     assert data.integer_columns.flags.f_contiguous
-    assert data.real_panels.flags.c_contiguous
+    assert data.real_row_tiles.flags.c_contiguous
     assert data.constant_features.dtype == np.intp
     assert data.constant_features.size == 0
 
@@ -731,7 +731,7 @@ def test_pickle(mixed, protocol):
     copy = pickle.loads(pickle.dumps(mixed, protocol))
     assert_equal_data(copy, mixed)
     assert copy.integer_columns.flags.f_contiguous
-    assert copy.real_panels.flags.c_contiguous
+    assert copy.real_row_tiles.flags.c_contiguous
     assert not any(array.flags.writeable for array in arrays_of(copy).values())
 
 
@@ -744,7 +744,7 @@ def test_column(mixed):
         if dtype is np.int8:
             assert np.shares_memory(column, mixed.integer_columns[:, index])
         else:
-            np.testing.assert_array_equal(column, mixed.real_panels[0, index, :3])
+            np.testing.assert_array_equal(column, mixed.real_row_tiles[0, index, :3])
     for j in (-1, 3):
         with pytest.raises(IndexError, match=rf"no feature {j}: .* 0\.\.2"):
             mixed.column(j)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from riskslim.data.distinct import distinct_rows, take_rows
-from riskslim.data.panels import as_columns
+from riskslim.data.row_tiles import as_columns
 from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
 from riskslim.rows.base import PartitionedRows
@@ -69,7 +69,7 @@ def on_disk(
     rows: KernelRows, block_rows: int, parent: Path | None = None, batch: int = 37
 ) -> DiskRows:
     """The same in files, appended in batches."""
-    reals = as_columns(rows.real_panels, rows.n_rows)
+    reals = as_columns(rows.real_row_tiles, rows.n_rows)
     writer = BlockWriter(ScratchFolder(parent), schema_of(rows), block_rows=block_rows)
     for begin in range(0, rows.n_rows, batch):
         part = slice(begin, begin + batch)

@@ -101,7 +101,7 @@ def plain(rng, d: int, **changes) -> SmallProblem:
     )
 
 
-def twin_problem(rng: np.random.Generator, max_slopes: int = 4000) -> SmallProblem:
+def duplicate_problem(rng: np.random.Generator, max_slopes: int = 4000) -> SmallProblem:
     """Every column has a copy, a complement or a shifted copy, at different prices and bounds."""
     small = random_problem(rng, max_slopes)
     half = (small.d + 1) // 2
@@ -289,7 +289,7 @@ SOURCES: dict[str, Callable[[np.random.Generator, int], SmallProblem]] = {
     "any": random_problem,
     "constraints": random_constrained_problem,
     "bounds on scores": random_bounded_problem,
-    "twins": twin_problem,
+    "twins": duplicate_problem,
     "scales": random_scaled_problem,
 }
 COLUMNS: dict[str, Change] = {

@@ -9,7 +9,7 @@ from riskslim.engines.settings import TunedSettings
 VARIANTS = (
     {},
     {"branching": "curvature", "rounding_interval": 1},
-    {"order_twins": False, "batch_size": 1},
+    {"order_duplicates": False, "batch_size": 1},
     {"merge_rows": False, "swaps": False, "rounding_interval": 1000},
     {"memory_limit": 1, "batch_size": 2},
     {"node_tolerance": 1.0, "max_node_tolerance": 1.0},

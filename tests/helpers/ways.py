@@ -74,7 +74,7 @@ BY_FAMILIES = (
 IN_STEPS = (
     (stage, {"TASK_SECONDS": 1e-7}), (tables, {"TASK_SECONDS": 1e-7}),
     (stage, {"LONG_SECONDS": 0.0}),
-    (cutoffs, {"UNIT_NODES": 2, "UNIT_EVALUATED": 3, "ROUND_NODES": 1}),
+    (cutoffs, {"BATCH_NODES": 2, "BATCH_EVALUATED": 3, "ROUND_NODES": 1}),
 )  # fmt: skip
 FEW_SUPPORTS = (tables, {"MOST_FOUND": 1})
 ROUNDED_ASIDE = (incumbents, {"ROUGH_ROWS": 3})
@@ -85,7 +85,7 @@ FOR_UNIONS = (
     (unions, {"ROW_NS": 0.0}),
 )  # fmt: skip
 # Bounds of the intercept that a list finds to be too narrow, so that it is searched for once more.
-REPEATED = (beyond.Beyond, {"first": lambda self, problem: problem})
+REPEATED = (beyond.WiderIntercepts, {"first": lambda self, problem: problem})
 
 
 @contextlib.contextmanager
@@ -261,7 +261,7 @@ EVENTS: tuple[tuple[Any, str, dict[str, Callable[..., bool]]], ...] = (
     (unions.UnionCells, "merged", {"unions": lambda found: found is not None}),
     (roundings.Roundings, "work", {"rounded aside": lambda _: True}),
     (relaxations, "priced", {"multipliers": lambda found: found is not None}),
-    (beyond.Beyond, "wider", {"repeated lists": lambda found: found is not None}),
+    (beyond.WiderIntercepts, "wider", {"repeated lists": lambda found: found is not None}),
 )  # fmt: skip
 
 

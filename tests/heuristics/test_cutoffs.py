@@ -11,7 +11,7 @@ from riskslim import (
     TrainingData,
     at_most,
 )
-from riskslim.data.chains import count_rows
+from riskslim.data.nested_thresholds import count_rows
 from riskslim.heuristics import cutoffs as module
 from riskslim.heuristics.supports import WIDE, SupportSearch, search_supports
 
@@ -84,7 +84,7 @@ def test_losses_that_are_looked_at_are_those_of_the_bits(monkeypatch):
     problem = problem_of(rng, 200, weights=rng.choice([0.5, 2.0], 1500))
     found = []
     for worthwhile in (0, 10**9):
-        monkeypatch.setattr("riskslim.data.chains.WORTHWHILE", worthwhile)
+        monkeypatch.setattr("riskslim.data.nested_thresholds.WORTHWHILE", worthwhile)
         search = SupportSearch.of(problem)
         support = search._polished((30, 250), None, pairs=True)
         found.append(search._steps(support))

@@ -15,7 +15,7 @@ from riskslim import (
     sequential_rounding,
 )
 from riskslim._kernels import BACKENDS, load, real
-from riskslim.data.panels import read_column
+from riskslim.data.row_tiles import read_column
 from riskslim.heuristics import descent as heuristics
 from riskslim.heuristics.descent import within_box
 from searches import neighbours
@@ -369,12 +369,12 @@ def exhaustive_rounding(problem, point):
     columns = np.ones((rows.n_rows, len(coef)))
     columns[:, 1 + rows.integer_index] = rows.integer_columns
     for k, j in enumerate(rows.real_index):
-        columns[:, 1 + j] = read_column(rows.real_panels, k, 0, rows.n_rows)
+        columns[:, 1 + j] = read_column(rows.real_row_tiles, k, 0, rows.n_rows)
     scores = np.empty(rows.n_rows)
     real.scores(
         rows.integer_columns,
         scaled[1 + rows.integer_index],
-        rows.real_panels,
+        rows.real_row_tiles,
         scaled[1 + rows.real_index],
         scaled[0],
         scores,

@@ -26,13 +26,13 @@ from riskslim._kernels import supports as kernels
 from riskslim.data import packed as packed_module
 from riskslim.data.packed import READS, scratch_words
 from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.search import Search
-from riskslim.engines.branch_and_bound.table_items import TableItems
 from riskslim.heuristics.problem_items import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
-from riskslim.rows.planes import pack_items
+from riskslim.rows.bit_planes import pack_items
 
 
 def make_data(rng, n=700, d=9, kind="binary", weights=None):
@@ -189,13 +189,13 @@ def test_bits_that_a_search_holds_are_read_by_others(features):
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     problem = RiskScoreProblem(data, coefficients, compress=False)
     loss = problem.loss
-    before = TableItems.of(loss, np.array(features))
+    before = EnumerationItems.of(loss, np.array(features))
     vector = np.array([-1, 2, -1, 1, 0, 0, 0, 0, 3])
     value = loss.value(vector)
     packed = packed_items(problem, lambda: False)
     assert loss.bits.shared is packed
-    after = TableItems.of(loss, np.array(features))
-    for field in dataclasses.fields(TableItems):
+    after = EnumerationItems.of(loss, np.array(features))
+    for field in dataclasses.fields(EnumerationItems):
         one, other = (np.asarray(getattr(each, field.name)) for each in (before, after))
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype

@@ -9,7 +9,7 @@ import pytest
 
 from grids import for_each
 from riskslim._kernels import BACKENDS, integer, load, ranges, real
-from riskslim.data.panels import PANEL_ROWS, as_panels
+from riskslim.data.row_tiles import TILE_ROWS, as_row_tiles
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -32,7 +32,7 @@ class Rows:
             columns[:, 0] = -128
         self.columns = read_only(np.asfortranarray(columns))
         self.real_columns = read_only(np.asfortranarray(rng.normal(size=(n, d_real))))
-        self.panels = read_only(as_panels(self.real_columns))
+        self.row_tiles = read_only(as_row_tiles(self.real_columns))
         self.labels = read_only(rng.choice(np.array([-1, 1], dtype=np.int8), n))
         self.weights = read_only(rng.exponential(size=n) if weighted else np.empty(0))
         self.coef = read_only(rng.integers(-3, 4, d_integer).astype(np.int32))
@@ -53,7 +53,7 @@ class Rows:
         return self.weights if self.weights.size else np.ones(len(self.labels))
 
     def real_arguments(self):
-        return (self.columns, self.coef + 0.5, self.panels, self.real_coef, 0.25)
+        return (self.columns, self.coef + 0.5, self.row_tiles, self.real_coef, 0.25)
 
 
 @functools.cache
@@ -136,7 +136,7 @@ def test_slope_of_one_score_is_accurate(margin):
     real.loss_and_gradient(
         np.empty((1, 0), dtype=np.int8, order="F"),
         nothing[1],
-        as_panels(nothing[0]),
+        as_row_tiles(nothing[0]),
         nothing[1],
         margin,
         np.array([1], dtype=np.int8),
@@ -219,7 +219,7 @@ class TestInteger:
             rows.columns,
             rows.coef,
             rows.intercept,
-            rows.panels,
+            rows.row_tiles,
             rows.labels,
             rows.weights,
             low,
@@ -417,7 +417,7 @@ def test_hessian(n, weighted, slot):
 def test_curvature_keeps_its_relative_accuracy(score):
     out, nothing = np.empty((1, 1)), np.empty((1, 0))
     real.hessian(
-        np.empty((1, 0), dtype=np.int8, order="F"), nothing[0], as_panels(nothing),
+        np.empty((1, 0), dtype=np.int8, order="F"), nothing[0], as_row_tiles(nothing),
         nothing[0], score, nothing[0], np.empty(0, dtype=np.int64), out, 1,
     )  # fmt: skip
     with mpmath.workdps(50):
@@ -472,7 +472,7 @@ def naive_ranges(rows, lower, upper, keep):
 
 @for_each(n=[1, 255, 256, 257, 700], keep=[-1, 0, 1, 2, 5], required=[False, True])
 def test_row_ranges(n, keep, required):
-    rows = Rows(n, n + PANEL_ROWS)
+    rows = Rows(n, n + TILE_ROWS)
     lower = np.array([-5.0, -1, 0, -3, 0, -2, -4])
     upper = np.array([5.0, 4, 2, 0, 0, 2, 1])
     if required:
@@ -482,19 +482,19 @@ def test_row_ranges(n, keep, required):
         rows.columns,
         lower[:4],
         upper[:4],
-        rows.panels,
+        rows.row_tiles,
         lower[4:],
         upper[4:],
         keep,
-        PANEL_ROWS,
+        TILE_ROWS,
         np.empty((1, 2 * max(keep, 0) + 2, ranges.row_block())),
         low,
         high,
         1,
     )
     expected = naive_ranges(rows, lower, upper, keep)
-    np.testing.assert_allclose(low, expected[0][PANEL_ROWS:], rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(high, expected[1][PANEL_ROWS:], rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(low, expected[0][TILE_ROWS:], rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(high, expected[1][TILE_ROWS:], rtol=1e-13, atol=1e-13)
 
 
 # ---- threads ---------------------------------------------------------------------------
@@ -547,7 +547,7 @@ def every_kernel(rows, n_threads):
         found["weighted_histogram"] = total, error
     total, error = np.zeros((2, 7))
     integer.gradient(
-        *arguments[:3], rows.panels, rows.labels, rows.weights, low, slope, total, error,
+        *arguments[:3], rows.row_tiles, rows.labels, rows.weights, low, slope, total, error,
         n_threads,
     )  # fmt: skip
     found["gradient"] = total, error
@@ -570,7 +570,7 @@ def every_kernel(rows, n_threads):
     real_bounds = [bound[:3] for bound in bounds]
     workspace = np.empty((n_threads, 6, ranges.row_block()))
     ranges.row_ranges(
-        rows.columns, *bounds, rows.panels, *real_bounds, 2, 0, workspace, low, high,
+        rows.columns, *bounds, rows.row_tiles, *real_bounds, 2, 0, workspace, low, high,
         n_threads,
     )  # fmt: skip
     found["row_ranges"] = low, high

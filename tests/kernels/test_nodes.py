@@ -75,11 +75,11 @@ class Case:
         self.max_size = int(rng.integers(max(self.min_size, 1), p))
         self.twin, self.ends = np.full(p, -1, np.int64), np.zeros((2, p))
         if twins:
-            self._make_twins()
+            self._make_duplicates()
         self._enumerate()
         self.cutoff = self._cutoff(rng)
 
-    def _make_twins(self):
+    def _make_duplicates(self):
         """Let the last feature say what the first one says."""
         self.rows.slot[-1] = self.rows.slot[0]
         self.min_size, self.penalty[-1] = 0, self.penalty[1]

@@ -48,7 +48,7 @@ WORK = {
         "count_cells": ["first_share", "scratch"], "fill_masks": ["scratch"],
         "best_steps": ["work", "work_values"], "polish": ["position"],
     },
-    "tables": {"scan": ["room64", "room32", "room_float"]},
+    "support_enumeration": {"scan": ["room64", "room32", "room_float"]},
 }  # fmt: skip
 # Their rows are blocks of as many entries as a kernel says.
 OF_BLOCKS = {("distinct", "plane"), ("ranges", "workspace")}

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
-from riskslim._kernels import tables as kernels
+from riskslim._kernels import support_enumeration as kernels
 from riskslim.data.packed import distinct_values
-from riskslim.engines.branch_and_bound.support_enumeration import most_sorted
-from riskslim.engines.branch_and_bound.table_items import (
-    TableItems,
+from riskslim.engines.branch_and_bound.enumeration_items import (
+    EnumerationItems,
     plane_counts,
     saturated_losses,
 )
+from riskslim.engines.branch_and_bound.support_enumeration import most_sorted
 from small_problems import items_sample, mixed_sample
 
 
 def packed_items(X, y, weights):
     data = TrainingData(X, y, weights, feature_names=[f"x{j}" for j in range(X.shape[1])])
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    return TableItems.of(loss, np.arange(X.shape[1]))
+    return EnumerationItems.of(loss, np.arange(X.shape[1]))
 
 
 def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
@@ -282,7 +282,7 @@ def test_columns_of_few_values_are_items_of_several_planes():
     planes = plane_counts(loss)
     np.testing.assert_array_equal(planes, np.repeat([0, 1, 2, 2, 3, 3, 0], 3))
     features = np.flatnonzero(planes)
-    packed = TableItems.of(loss, features)
+    packed = EnumerationItems.of(loss, features)
     np.testing.assert_array_equal(packed.n_planes, planes[features])
     for order in (np.arange(len(features)), rng.permutation(len(features))[:9]):
         taken = packed.taken(order)

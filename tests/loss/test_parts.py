@@ -13,10 +13,10 @@ from partitions import KINDS, in_parts, on_disk, partitions, random_data, rows_o
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.data.store import RowsElsewhereError
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.loss.reach import InterceptReach
+from riskslim.loss.intercept_levels import InterceptLevels
 from riskslim.rows.base import StoppedError
+from riskslim.rows.bit_planes import pack_items
 from riskslim.rows.memory import MemoryRows
-from riskslim.rows.planes import pack_items
 
 CASES = [
     (kind, weighted, merged)
@@ -86,14 +86,14 @@ def test_the_loss_is_the_same(kind, weighted, merged):
 def test_scores_and_scales(kind, weighted, merged):
     whole, others = losses(kind, weighted, merged, scale=(0.5, 8.0))
     points = vectors(whole, 2)
-    reach = InterceptReach.of(whole)
+    reach = InterceptLevels.of(whole)
     assert reach is not None
     for loss in others:
         for point in points[[0, 4]]:
             assert loss.best_scale(point) == pytest.approx(whole.best_scale(point), rel=1e-8)
             if not merged:
                 np.testing.assert_array_equal(loss.scores(point), whole.scores(point))
-        found = InterceptReach.of(loss)
+        found = InterceptLevels.of(loss)
         assert found is not None
         assert found.range_within(1.0, 0, 0) == reach.range_within(1.0, 0, 0)
         assert loss.at_scale(2.0).value(points[0]) == pytest.approx(
@@ -185,7 +185,7 @@ def test_passes_can_be_stopped():
             call(np.zeros(7))
     assert loss.bounds(should_stop=lambda: True) == (0.0, np.inf)
     assert loss.tighten(1, should_stop=lambda: True) is False
-    assert InterceptReach.of(loss, lambda: True) is None
+    assert InterceptLevels.of(loss, lambda: True) is None
 
 
 # ---- data whose rows are elsewhere -------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_rows_are_refused_clearly():
     for ask in (
         lambda: other.labels,
         lambda: other.integer_columns,
-        lambda: other.real_panels,
+        lambda: other.real_row_tiles,
         lambda: other.sample_weight,
         lambda: other.counted,
         lambda: other.column(0),

@@ -48,7 +48,7 @@ def test_rows_come_back_as_they_were(kind, weighted, merged):
     for block_rows in (5, 16, 299, 10**6):
         with on_disk(given, block_rows) as held:
             found = held.sample(10**6, 0)
-            for name in ("integer_columns", "real_panels", "labels", "numbers"):
+            for name in ("integer_columns", "real_row_tiles", "labels", "numbers"):
                 np.testing.assert_array_equal(getattr(found, name), getattr(given, name))
             np.testing.assert_array_equal(found.weights, given.weights)
             assert held.n_rows == given.n_rows

@@ -8,9 +8,9 @@ import pytest
 from partitions import KINDS, in_parts, on_disk, partitions, random_data, rows_of
 from riskslim.loss.reference import reference_sum
 from riskslim.rows.base import PartitionedRows, RowsSchema, StoppedError
+from riskslim.rows.bit_planes import pack_items
 from riskslim.rows.functions import MergedPart
 from riskslim.rows.memory import MemoryRows
-from riskslim.rows.planes import pack_items
 
 CASES = [
     (kind, weighted, merged)
@@ -118,7 +118,7 @@ def test_the_same_rows_are_drawn(kind, weighted, merged):
         sample = one.sample(n, 7)
         for other in others:
             again = other.sample(n, 7)
-            for name in ("integer_columns", "real_panels", "labels", "weights", "numbers"):
+            for name in ("integer_columns", "real_row_tiles", "labels", "weights", "numbers"):
                 np.testing.assert_array_equal(getattr(again, name), getattr(sample, name))
             assert again.total_weight == pytest.approx(sample.total_weight, rel=1e-15)
             assert again.n_samples == sample.n_samples

@@ -16,8 +16,8 @@ BLOCK = 2048
 LANES = 32
 STRIP = 4 * LANES  # the lanes are read and written once for so many rows
 LOSS_STRIP = 8 * LANES  # eight rows share a logarithm
-PANEL = 16  # rows of each real column that lie together
-PANEL_LANES = 8
+ROW_TILE = 16  # rows of each real column that lie together
+ROW_TILE_LANES = 8
 COPIES = 4
 DIGIT_ROWS = 256
 DIGIT_BASE = 65535
@@ -582,60 +582,65 @@ def sum_losses_and_slopes(slopes, s, label, weight, strip, lane):
     return _fold(lane)
 
 
-# ---- real columns in panels: the counterpart of panels.h -------------------------------------
+# ---- real columns in row tiles: the counterpart of row_tiles.h -------------------------------------
 
-# The widths of loops over a panel's rows are read from arrays: LLVM unrolls loops whose widths
+# The widths of loops over a row tile's rows are read from arrays: LLVM unrolls loops whose widths
 # are small constants before it looks for vectors, and then finds none.
 
 
 @helper
-def add_panels(s, panels, start, used, coef):
+def add_row_tiles(s, row_tiles, start, used, coef):
     """Add the columns ``used`` times ``coef`` to the scores of rows start, start + 1, ..."""
-    for i in range(0, s.shape[0], PANEL):
-        _add_panel(s[i : i + PANEL], panels[(start + i) // PANEL], used, coef)
+    for i in range(0, s.shape[0], ROW_TILE):
+        _add_row_tile(s[i : i + ROW_TILE], row_tiles[(start + i) // ROW_TILE], used, coef)
 
 
 @helper
-def _add_panel(s, panel, used, coef):
+def _add_row_tile(s, row_tile, used, coef):
     whole = used.shape[0] // 4 * 4
     for j in range(0, whole, 4):
-        x0, x1, x2, x3 = panel[used[j]], panel[used[j + 1]], panel[used[j + 2]], panel[used[j + 3]]
+        x0, x1, x2, x3 = (
+            row_tile[used[j]],
+            row_tile[used[j + 1]],
+            row_tile[used[j + 2]],
+            row_tile[used[j + 3]],
+        )
         c0, c1, c2, c3 = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
         for k in range(s.shape[0]):
             s[k] = (((s[k] + c0 * x0[k]) + c1 * x1[k]) + c2 * x2[k]) + c3 * x3[k]
     for j in range(whole, used.shape[0]):
-        x, c = panel[used[j]], coef[j]
+        x, c = row_tile[used[j]], coef[j]
         for k in range(s.shape[0]):
             s[k] += c * x[k]
 
 
 @helper
-def add_panel_products(sums, panels, start, v, room):
+def add_row_tile_products(sums, row_tiles, start, v, room):
     """Add v times column to the partial sums of every column; ``room`` is scratch."""
-    part = room[:PANEL]
-    for i in range(0, v.shape[0], PANEL):
-        panel = panels[(start + i) // PANEL]
-        _fill_panel(part, v[i : i + PANEL])
-        for j in range(panel.shape[0]):
-            _add_products(sums[j], part, panel[j])
+    part = room[:ROW_TILE]
+    for i in range(0, v.shape[0], ROW_TILE):
+        row_tile = row_tiles[(start + i) // ROW_TILE]
+        _fill_row_tile(part, v[i : i + ROW_TILE])
+        for j in range(row_tile.shape[0]):
+            _add_products(sums[j], part, row_tile[j])
 
 
 @helper
-def add_panel_derivatives(sums, panels, start, v, u, used, room):
+def add_row_tile_derivatives(sums, row_tiles, start, v, u, used, room):
     """Add v times column and u times its square to the sums of the columns ``used``."""
-    first, second = room[:PANEL], room[PANEL : 2 * PANEL]
-    for i in range(0, v.shape[0], PANEL):
-        _fill_panel(first, v[i : i + PANEL])
-        _fill_panel(second, u[i : i + PANEL])
-        panel = panels[(start + i) // PANEL]
+    first, second = room[:ROW_TILE], room[ROW_TILE : 2 * ROW_TILE]
+    for i in range(0, v.shape[0], ROW_TILE):
+        _fill_row_tile(first, v[i : i + ROW_TILE])
+        _fill_row_tile(second, u[i : i + ROW_TILE])
+        row_tile = row_tiles[(start + i) // ROW_TILE]
         for j in range(used.shape[0]):
-            _add_products(sums[j, 0], first, panel[used[j]])
-            _add_squares(sums[j, 1], second, panel[used[j]])
+            _add_products(sums[j, 0], first, row_tile[used[j]])
+            _add_squares(sums[j, 1], second, row_tile[used[j]])
 
 
 @helper
-def _fill_panel(out, v):
-    """Copy at most a panel's values, with zeros behind them."""
+def _fill_row_tile(out, v):
+    """Copy at most a row tile's values, with zeros behind them."""
     for k in range(v.shape[0]):
         out[k] = v[k]
     for k in range(v.shape[0], out.shape[0]):
@@ -644,21 +649,21 @@ def _fill_panel(out, v):
 
 @inlined
 def _add_products(sums, v, x):
-    w, z = v[PANEL_LANES:], x[PANEL_LANES:]
+    w, z = v[ROW_TILE_LANES:], x[ROW_TILE_LANES:]
     for k in range(sums.shape[0]):
         sums[k] += v[k] * x[k] + w[k] * z[k]
 
 
 @inlined
 def _add_squares(sums, u, x):
-    w, z = u[PANEL_LANES:], x[PANEL_LANES:]
+    w, z = u[ROW_TILE_LANES:], x[ROW_TILE_LANES:]
     for k in range(sums.shape[0]):
         sums[k] += u[k] * (x[k] * x[k]) + w[k] * (z[k] * z[k])
 
 
 @helper
-def fold_panel(lane):
-    width = PANEL_LANES // 2
+def fold_row_tile(lane):
+    width = ROW_TILE_LANES // 2
     while width > 0:
         for k in range(width):
             lane[k] += lane[k + width]
@@ -667,10 +672,10 @@ def fold_panel(lane):
 
 
 @helper
-def unpack_column(out, panels, start, j):
+def unpack_column(out, row_tiles, start, j):
     """Rows start, start + 1, ... of column j, one after the other."""
-    for i in range(0, out.shape[0], PANEL):
-        part, x = out[i : i + PANEL], panels[(start + i) // PANEL, j]
+    for i in range(0, out.shape[0], ROW_TILE):
+        part, x = out[i : i + ROW_TILE], row_tiles[(start + i) // ROW_TILE, j]
         for k in range(part.shape[0]):
             part[k] = x[k]
 

@@ -49,20 +49,20 @@ def _put_bytes(word, x, shift):
 
 
 @helper
-def _read_rows(plane, hashes, columns, panels, labels, places, start, end):
+def _read_rows(plane, hashes, columns, row_tiles, labels, places, start, end):
     """Words and hashes of some rows."""
     m, n_all = end - start, plane.shape[0]
-    n_packed = n_all - panels.shape[1]
+    n_packed = n_all - row_tiles.shape[1]
     for k in range(n_packed):
         for i in range(m):
             plane[k, i] = _ZERO
     _put_bytes(plane[0], labels[start:end], 0)
     for j in range(columns.shape[0]):
         _put_bytes(plane[places[j] // 64], columns[j, start:end], places[j] % 64)
-    for j in range(panels.shape[1]):
+    for j in range(row_tiles.shape[1]):
         word = plane[n_packed + j]
         for i in range(m):
-            x = panels[(start + i) // blocks.PANEL, j, (start + i) % blocks.PANEL]
+            x = row_tiles[(start + i) // blocks.ROW_TILE, j, (start + i) % blocks.ROW_TILE]
             # Adding zero turns -0.0 into 0.0 and changes no other value.
             word[i] = np.uint64(np.float64(x + 0.0).view(np.int64))
     for i in range(m):
@@ -89,7 +89,7 @@ def _same_words(keys, group, plane, i):
     *(write(float64, 2), write(uint64)),
 )
 def _group_rows(
-    columns, panels, labels, weights, places, row, n_groups, plane, slots, keys, first,
+    columns, row_tiles, labels, weights, places, row, n_groups, plane, slots, keys, first,
     counts, sums, hashes,
 ):  # fmt: skip
     n, words = labels.shape[0], keys.shape[1]
@@ -97,7 +97,7 @@ def _group_rows(
     mask = np.uint64(slots.shape[0] - 1)
     while row < n and n_groups + _ROWS <= capacity:
         m = min(_ROWS, n - row)
-        _read_rows(plane[:words], hashes, columns, panels, labels, places, row, row + m)
+        _read_rows(plane[:words], hashes, columns, row_tiles, labels, places, row, row + m)
         for i in range(m):
             at = hashes[i] & mask
             while True:
@@ -128,8 +128,8 @@ def _group_rows(
     return row, n_groups
 
 
-def group_rows(columns, panels, *arguments):
-    return _group_rows(columns.T, panels, *arguments, np.empty(_ROWS, np.uint64))
+def group_rows(columns, row_tiles, *arguments):
+    return _group_rows(columns.T, row_tiles, *arguments, np.empty(_ROWS, np.uint64))
 
 
 @inlined

@@ -33,7 +33,7 @@ def _scratch(n_lines, n_reals):
         np.empty(blocks.LANES),
         np.empty((2, 2 * n_lines + 1, 2)),
         np.empty(n_reals, np.int64),
-        np.empty((n_reals, 2, blocks.PANEL_LANES)),
+        np.empty((n_reals, 2, blocks.ROW_TILE_LANES)),
         np.zeros(1, np.int64),
     )
 
@@ -43,7 +43,7 @@ def _scratch(n_lines, n_reals):
 
 class _RowsAlongLines(NamedTuple):
     columns: Any  # transposed
-    panels: Any
+    row_tiles: Any
     slot: Any  # of feature j: k for integer column k, -1 - k for real column k
     labels: Any
     weights: Any  # empty: every row counts once
@@ -106,7 +106,7 @@ def _moved_scores(rows, line, out, start, step, shift):
         blocks.line(out, scores, rows.columns[rows.slot[line - 1], start:stop], step, shift)
     else:
         x = rows.block[3, : out.shape[0]]
-        blocks.unpack_column(x, rows.panels, start, -1 - rows.slot[line - 1])
+        blocks.unpack_column(x, rows.row_tiles, start, -1 - rows.slot[line - 1])
         blocks.line(out, scores, x, step, shift)
 
 
@@ -366,14 +366,14 @@ def _add_real_derivatives(rows, wanted, used, sums, slopes, curvatures, start):
     """The same for the lines of all real columns that are wanted."""
     for k in range(used.shape[0]):
         blocks.clear(rows.products[k])
-    blocks.add_panel_derivatives(
-        rows.products, rows.panels, start, slopes, curvatures, used, rows.lane
+    blocks.add_row_tile_derivatives(
+        rows.products, rows.row_tiles, start, slopes, curvatures, used, rows.lane
     )
     k = 0
     for line in range(1, wanted.shape[0]):
         if wanted[line] and _is_real(rows, line):
-            blocks.add_to(sums, 2 * line + 1, blocks.fold_panel(rows.products[k, 0]))
-            blocks.add_to(sums, 2 * line + 2, blocks.fold_panel(rows.products[k, 1]))
+            blocks.add_to(sums, 2 * line + 1, blocks.fold_row_tile(rows.products[k, 0]))
+            blocks.add_to(sums, 2 * line + 2, blocks.fold_row_tile(rows.products[k, 1]))
             k += 1
 
 
@@ -734,7 +734,7 @@ def _take(rows, vector, line, value):
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
-    columns, panels, slot, labels, weights, total_weight, unit,
+    columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
@@ -742,7 +742,7 @@ def _coordinate_descent(
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
     rows = _RowsAlongLines(
-        columns, panels, slot, labels, weights, total_weight, unit,
+        columns, row_tiles, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
         counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations, stop,
     )  # fmt: skip
@@ -778,15 +778,15 @@ def _coordinate_descent(
 
 
 def coordinate_descent(
-    columns, panels, slot, labels, weights, total_weight, unit,
+    columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, stop,
     n_threads,
 ):  # fmt: skip
-    scratch = _scratch(len(coef), panels.shape[1])
+    scratch = _scratch(len(coef), row_tiles.shape[1])
     n_moves = _coordinate_descent(
-        columns.T, panels, slot, labels, weights, total_weight, unit,
+        columns.T, row_tiles, slot, labels, weights, total_weight, unit,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
@@ -852,14 +852,14 @@ def _best_step(rows, vector, line):
     *(write(int64), write(int64), write(float64), write(int64)),
 )
 def _best_line_steps(
-    columns, panels, slot, labels, weights, total_weight, unit,
+    columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, direction,
     objective, step, intercept, stop,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered,
 ):  # fmt: skip
     rows = _RowsAlongLines(
-        columns, panels, slot, labels, weights, total_weight, unit,
+        columns, row_tiles, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
         counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations, stop,
     )  # fmt: skip
@@ -883,14 +883,14 @@ def _best_line_steps(
 
 
 def best_line_steps(
-    columns, panels, slot, labels, weights, total_weight, unit,
+    columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, direction,
     objective, value, intercept, stop, n_threads,
 ):  # fmt: skip
-    scratch = _scratch(len(coef), panels.shape[1])
+    scratch = _scratch(len(coef), row_tiles.shape[1])
     _best_line_steps(
-        columns.T, panels, slot, labels, weights, total_weight, unit,
+        columns.T, row_tiles, slot, labels, weights, total_weight, unit,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, direction,
@@ -983,7 +983,7 @@ def _line_sum(rows, line, values, start):
     if rows.slot[line - 1] >= 0:
         return blocks.dot(values, rows.columns[rows.slot[line - 1], start:stop], rows.lane)
     x = rows.block[3, : values.shape[0]]
-    blocks.unpack_column(x, rows.panels, start, -1 - rows.slot[line - 1])
+    blocks.unpack_column(x, rows.row_tiles, start, -1 - rows.slot[line - 1])
     return blocks.dot(values, x, rows.lane)
 
 
@@ -1022,7 +1022,7 @@ def _moved_odds(race, rows, out, start):
         odds.times(out, now, race.factor[0])
     elif rows.slot[line - 1] < 0:
         z = rows.block[3, : out.shape[0]]
-        blocks.unpack_column(z, rows.panels, start, -1 - rows.slot[line - 1])
+        blocks.unpack_column(z, rows.row_tiles, start, -1 - rows.slot[line - 1])
         odds.times_real(out, now, z, race.number[_STEP])
     else:
         x = rows.columns[rows.slot[line - 1], start:stop]
@@ -1426,7 +1426,7 @@ def _take_rounding(r, line, side):
     *(write(float64), read(float64), write(int64), *_RACE, write(int64)),
 )
 def _sequential_rounding(
-    columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
+    columns, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
     scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, value, cells, block, lane, sums, reals, products, n_evaluations, slack, none,
     no_counts,
@@ -1434,7 +1434,7 @@ def _sequential_rounding(
     step_line, step_size, stop,
 ):  # fmt: skip
     rows = _RowsAlongLines(
-        columns, panels, slot, labels, weights, total_weight, unit,
+        columns, row_tiles, slot, labels, weights, total_weight, unit,
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
         cells, block, lane, sums, reals, products, n_evaluations, stop,
     )  # fmt: skip
@@ -1478,13 +1478,13 @@ def _sequential_rounding(
 
 
 def sequential_rounding(
-    columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
+    columns, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
     scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, stop, n_threads,
 ):  # fmt: skip
-    scratch = _scratch(len(coef), panels.shape[1])
+    scratch = _scratch(len(coef), row_tiles.shape[1])
     outcome = _sequential_rounding(
-        columns.T, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
+        columns.T, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
         scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
         bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
         odds, *_race(len(labels), len(slot)), stop,

@@ -428,7 +428,7 @@ def weighted_histogram_loss(total, error, low, scale, tail, slope):
     *(int64, int64),
 )
 def _gradient(
-    columns, coef, intercept, panels, labels, weights, low, width, table, sums,
+    columns, coef, intercept, row_tiles, labels, weights, low, width, table, sums,
     positions, values, lane, products, first, last,
 ):  # fmt: skip
     n, d = labels.shape[0], coef.shape[0]
@@ -445,19 +445,19 @@ def _gradient(
                 value = blocks.dot(slopes, columns[j, start:stop], lane)
                 blocks.add_to(sums[chunk], j, value)
             blocks.clear(products)
-            blocks.add_panel_products(products, panels, start, slopes, lane)
+            blocks.add_row_tile_products(products, row_tiles, start, slopes, lane)
             for j in range(products.shape[0]):
-                blocks.add_to(sums[chunk], d + j, blocks.fold_panel(products[j]))
+                blocks.add_to(sums[chunk], d + j, blocks.fold_row_tile(products[j]))
 
 
 def gradient(
-    columns, coef, intercept, panels, labels, weights, low, slope, total, error, n_threads
+    columns, coef, intercept, row_tiles, labels, weights, low, slope, total, error, n_threads
 ):
     sums = np.zeros((n_chunks(len(labels)), len(total), 2))
-    arguments = (columns.T, coef, intercept, panels, labels, weights, low)
+    arguments = (columns.T, coef, intercept, row_tiles, labels, weights, low)
 
     def work(first, end, _):
-        products = np.empty((panels.shape[1], blocks.PANEL_LANES))
+        products = np.empty((row_tiles.shape[1], blocks.ROW_TILE_LANES))
         scratch = np.empty(BLOCK, np.int32), np.empty(BLOCK), np.empty(blocks.LANES), products
         _gradient(*arguments, slope.shape[1], slope.reshape(-1), sums, *scratch, first, end)
 

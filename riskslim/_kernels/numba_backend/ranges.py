@@ -53,7 +53,7 @@ def _clear(values):
     *(int64, int64),
 )
 def _row_ranges(
-    columns, lower, upper, panels, real_lower, real_upper, keep, offset, workspace,
+    columns, lower, upper, row_tiles, real_lower, real_upper, keep, offset, workspace,
     low, high, begin, end,
 ):  # fmt: skip
     kept = max(keep, 0)
@@ -76,7 +76,7 @@ def _row_ranges(
                 )  # fmt: skip
         for j in range(real_lower.shape[0]):
             if real_lower[j] != 0.0 or real_upper[j] != 0.0:
-                blocks.unpack_column(x, panels, first, j)
+                blocks.unpack_column(x, row_tiles, first, j)
                 _add_contribution(
                     x, real_lower[j], real_upper[j], keep, x, below,
                     least, most, top_low, top_high,
@@ -88,10 +88,10 @@ def _row_ranges(
 
 
 def row_ranges(
-    columns, lower, upper, panels, real_lower, real_upper, keep, first, workspace,
+    columns, lower, upper, row_tiles, real_lower, real_upper, keep, first, workspace,
     low, high, n_threads,
 ):  # fmt: skip
-    arguments = (columns.T, lower, upper, panels, real_lower, real_upper, keep, first)
+    arguments = (columns.T, lower, upper, row_tiles, real_lower, real_upper, keep, first)
     run(
         lambda begin, end, worker: _row_ranges(
             *arguments, workspace[worker], low, high, begin * CHUNK, min(end * CHUNK, len(low))

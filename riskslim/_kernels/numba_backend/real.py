@@ -17,7 +17,7 @@ from riskslim._kernels.numba_backend.chunks import (
 )
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
-# Columns of integers, their coefficients, the non-zero ones of these; panels of reals, the indices
+# Columns of integers, their coefficients, the non-zero ones of these; row tiles of reals, the indices
 # and coefficients of the columns to be added; the intercept. As _model gives them.
 _MODEL = (
     *(read(int8, 2), read(float64), read(int64)),
@@ -26,14 +26,14 @@ _MODEL = (
 _NO_SCORES = np.empty(0)
 
 
-def _model(columns, coef, panels, real_coef, intercept):
+def _model(columns, coef, row_tiles, real_coef, intercept):
     real_used = np.flatnonzero(real_coef)
     used = np.flatnonzero(coef)
-    return columns.T, coef, used, panels, real_used, real_coef[real_used], intercept
+    return columns.T, coef, used, row_tiles, real_used, real_coef[real_used], intercept
 
 
 @helper
-def _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start):
+def _block_scores(scores, columns, coef, used, row_tiles, real_used, factors, intercept, start):
     stop = start + scores.shape[0]
     for i in range(scores.shape[0]):
         scores[i] = intercept
@@ -53,18 +53,18 @@ def _block_scores(scores, columns, coef, used, panels, real_used, factors, inter
         )
     for k in range(whole, used.shape[0]):
         blocks.add_column_i8(scores, columns[used[k], start:stop], coef[used[k]])
-    blocks.add_panels(scores, panels, start, real_used, factors)
+    blocks.add_row_tiles(scores, row_tiles, start, real_used, factors)
 
 
 @kernel(*_MODEL, write(float64), int64, int64)
-def _scores(columns, coef, used, panels, real_used, factors, intercept, out, begin, end):
+def _scores(columns, coef, used, row_tiles, real_used, factors, intercept, out, begin, end):
     for start in range(begin, end, BLOCK):
         part = out[start : min(start + BLOCK, end)]
-        _block_scores(part, columns, coef, used, panels, real_used, factors, intercept, start)
+        _block_scores(part, columns, coef, used, row_tiles, real_used, factors, intercept, start)
 
 
-def scores(columns, coef, panels, real_coef, intercept, out, n_threads):
-    model = _model(columns, coef, panels, real_coef, intercept)
+def scores(columns, coef, row_tiles, real_coef, intercept, out, n_threads):
+    model = _model(columns, coef, row_tiles, real_coef, intercept)
     run(
         lambda first, end, _: _scores(*model, out, first * CHUNK, min(end * CHUNK, len(out))),
         n_chunks(len(out)),
@@ -78,7 +78,7 @@ def scores(columns, coef, panels, real_coef, intercept, out, n_threads):
     *(write(float64), int64, int64),
 )
 def _loss(
-    columns, coef, used, panels, real_used, factors, intercept, labels, weights,
+    columns, coef, used, row_tiles, real_used, factors, intercept, labels, weights,
     given, sums, room, lane, first, last,
 ):  # fmt: skip
     for chunk in range(first, last):
@@ -91,7 +91,7 @@ def _loss(
                     scores[i] = given[start + i]
             else:
                 _block_scores(
-                    scores, columns, coef, used, panels, real_used, factors, intercept, start
+                    scores, columns, coef, used, row_tiles, real_used, factors, intercept, start
                 )
             value = blocks.sum_losses(scores, labels[start:stop], weights[start:stop], strip, lane)
             blocks.add_to(sums[chunk], 0, value)
@@ -114,8 +114,8 @@ def scores_loss(scores, labels, weights, n_threads):
     return _summed_loss(_model(*nothing, 0.0), labels, weights, scores, n_threads)
 
 
-def loss(columns, coef, panels, real_coef, intercept, labels, weights, n_threads):
-    model = _model(columns, coef, panels, real_coef, intercept)
+def loss(columns, coef, row_tiles, real_coef, intercept, labels, weights, n_threads):
+    model = _model(columns, coef, row_tiles, real_coef, intercept)
     return _summed_loss(model, labels, weights, _NO_SCORES, n_threads)
 
 
@@ -124,7 +124,7 @@ def loss(columns, coef, panels, real_coef, intercept, labels, weights, n_threads
     *(write(float64, 2), int64, int64),
 )
 def _loss_and_gradient(
-    columns, coef, used, panels, real_used, factors, intercept, labels, weights,
+    columns, coef, used, row_tiles, real_used, factors, intercept, labels, weights,
     sums, room, lane, products, first, last,
 ):  # fmt: skip
     d = coef.shape[0]
@@ -134,7 +134,9 @@ def _loss_and_gradient(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, slopes, strip = room[0, :m], room[1, :m], room[2:]
-            _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start)
+            _block_scores(
+                scores, columns, coef, used, row_tiles, real_used, factors, intercept, start
+            )
             value = blocks.sum_losses_and_slopes(
                 slopes, scores, labels[start:stop], weights[start:stop], strip, lane
             )
@@ -145,19 +147,19 @@ def _loss_and_gradient(
             for j in range(d):
                 blocks.add_to(own, 2 + j, blocks.dot(slopes, columns[j, start:stop], lane))
             blocks.clear(products)
-            blocks.add_panel_products(products, panels, start, slopes, lane)
+            blocks.add_row_tile_products(products, row_tiles, start, slopes, lane)
             for j in range(products.shape[0]):
-                blocks.add_to(own, 2 + d + j, blocks.fold_panel(products[j]))
+                blocks.add_to(own, 2 + d + j, blocks.fold_row_tile(products[j]))
 
 
 def loss_and_gradient(
-    columns, coef, panels, real_coef, intercept, labels, weights, gradient, error, n_threads
+    columns, coef, row_tiles, real_coef, intercept, labels, weights, gradient, error, n_threads
 ):
-    model = _model(columns, coef, panels, real_coef, intercept)
+    model = _model(columns, coef, row_tiles, real_coef, intercept)
     sums, total = np.zeros((n_chunks(len(labels)), 1 + len(gradient), 2)), np.zeros((1, 2))
 
     def work(first, end, _):
-        products = np.empty((panels.shape[1], blocks.PANEL_LANES))
+        products = np.empty((row_tiles.shape[1], blocks.ROW_TILE_LANES))
         scratch = np.empty((4, BLOCK)), np.empty(blocks.LANES), products
         _loss_and_gradient(*model, labels, weights, sums, *scratch, first, end)
 
@@ -173,7 +175,7 @@ def loss_and_gradient(
     *(write(float64), int64, int64),
 )
 def _hessian(
-    columns, coef, used, panels, real_used, factors, intercept, weights, slot,
+    columns, coef, used, row_tiles, real_used, factors, intercept, weights, slot,
     sums, room, tile, lane, first, last,
 ):  # fmt: skip
     n = columns.shape[1]
@@ -183,7 +185,9 @@ def _hessian(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, curvatures, weighted = room[0, :m], room[1, :m], room[2, :m]
-            _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start)
+            _block_scores(
+                scores, columns, coef, used, row_tiles, real_used, factors, intercept, start
+            )
             blocks.score_curvatures(curvatures, scores)
             if weights.shape[0]:
                 blocks.multiply(curvatures, weights[start:stop])
@@ -192,7 +196,7 @@ def _hessian(
                     for i in range(m):
                         tile[j + 1, i] = columns[slot[j], start + i]
                 else:
-                    blocks.unpack_column(tile[j + 1, :m], panels, start, -1 - slot[j])
+                    blocks.unpack_column(tile[j + 1, :m], row_tiles, start, -1 - slot[j])
             product = 0
             for j in range(slot.shape[0] + 1):
                 for i in range(m):
@@ -202,8 +206,8 @@ def _hessian(
                     product += 1
 
 
-def hessian(columns, coef, panels, real_coef, intercept, weights, slot, out, n_threads):
-    model = _model(columns, coef, panels, real_coef, intercept)
+def hessian(columns, coef, row_tiles, real_coef, intercept, weights, slot, out, n_threads):
+    model = _model(columns, coef, row_tiles, real_coef, intercept)
     upper = np.triu_indices(len(out))
     products = len(upper[0])
     sums = np.zeros((n_parts.py_func(len(columns), products), products, 2))

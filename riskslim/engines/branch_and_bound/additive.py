@@ -7,7 +7,7 @@ features, whatever their points, their number and the scale. Effects are fitted 
 of columns, in time that does not depend on the number of items.
 
 The point that is found is turned back into coefficients, and what bounds a node is the
-linearisation of the loss there, over the integer vectors of its box (:func:`nodes.settle`): it is
+linearisation of the loss there, over the integer vectors of its box (:func:`nodes.apply_cut`): it is
 valid however well effects were fitted.
 """
 
@@ -341,7 +341,7 @@ class AdditiveModel:
         known = np.concatenate([point, gradient, np.zeros(box.shape[1]), [out[0], size, 0.0]])
         coef[:] = point / worth[0]
         result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        is_over = nodes.settle(
+        is_over = nodes.apply_cut(
             *arguments._replace(known=known), box, coef, worth, result, stop, worker.counters,
             worker.work, worker.index,
         )  # fmt: skip

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
-from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, answered
+from riskslim.engines.branch_and_bound.nodes import Child, InverseScale, Node
+from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes, answered
 from riskslim.engines.branch_and_bound.relaxations import Relaxations
 from riskslim.engines.branch_and_bound.support_enumeration import Scanned, relaxation_seconds
-from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, NodeWork, Part, Worker
+from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, KernelNode, NodeWork, Worker
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.elimination import Piece
+    from riskslim.engines.branch_and_bound.elimination import Subproblem
     from riskslim.engines.settings import BranchAndBoundSettings
     from riskslim.problem.problem import RiskScoreProblem
 
@@ -39,7 +39,7 @@ class Boxes:
     stop : int64 array of shape (1,)
         Not zero: end as soon as possible.
     rows : RowsBySupport
-    orders_twins : bool
+    orders_duplicates : bool
         Of features that say the same, the first is to be used first.
 
     Attributes
@@ -61,13 +61,17 @@ class Boxes:
         stop: NDArray[np.int64],
         rows: RowsBySupport,
         *,
-        orders_twins: bool,
+        orders_duplicates: bool,
     ) -> None:
         self._problem, self._incumbents, self.stop = problem, incumbents, stop
         self._merges_rows = settings.merge_rows
         self.rows = rows
         self.relaxations = Relaxations(
-            problem, settings, stop, orders_twins=orders_twins, should_stop=self.is_stopped
+            problem,
+            settings,
+            stop,
+            orders_duplicates=orders_duplicates,
+            should_stop=self.is_stopped,
         )
         self.sampled: SampledNodes | None = None
         self.is_over_interval = False
@@ -146,12 +150,12 @@ class Boxes:
         """
         return self.relaxations.work(rows, cutoff, lower_bound)
 
-    def answer(self, asked: Asked, worker: Worker) -> NDArray[np.float64] | None:
+    def answer(self, asked: CutPoints, worker: Worker) -> NDArray[np.float64] | None:
         """Linearise the loss of all rows at points.
 
         Parameters
         ----------
-        asked : Asked
+        asked : CutPoints
         worker : Worker
 
         Returns
@@ -189,7 +193,7 @@ class Boxes:
         ndarray of float64, shape (4,), or None
             None: it has nothing to offer.
         """
-        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
+        part = KernelNode(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         rows, _ = self.rows.at(box, self.rows.all_features)
         exact, sampled = self.work(rows, cutoff, lower_bound), self.sampled
         if sampled is None or not sampled.is_for(rows):
@@ -217,7 +221,7 @@ class Boxes:
 
     def supported(
         self,
-        node: Node | Piece,
+        node: Node | Subproblem,
         box: NDArray[np.float64],
         scanned: Scanned,
         worker: Worker,
@@ -228,7 +232,7 @@ class Boxes:
 
         Parameters
         ----------
-        node : Node or Piece
+        node : Node or Subproblem
         box : ndarray of float64, shape (2, d + 1)
             Its box.
         scanned : Scanned
@@ -249,16 +253,18 @@ class Boxes:
             result = self.relaxed(worker, own, coef, worth, cutoff, lower_bound)
             if result is not None:
                 least, worth_left = max(node.bound, bound, self.bound(result)), worth.tolist()
-                children.append(Child(least, own, coef, float(result[2]), Worth(*worth_left)))
+                children.append(
+                    Child(least, own, coef, float(result[2]), InverseScale(*worth_left))
+                )
         return children
 
-    def child(self, node: Node, part: Part, known: NDArray[np.float64]) -> Child:
+    def child(self, node: Node, part: KernelNode, known: NDArray[np.float64]) -> Child:
         """Part of a node that has been relaxed.
 
         Parameters
         ----------
         node : Node
-        part : Part
+        part : KernelNode
         known : ndarray of float64
             A linearisation of the loss of all rows, or empty.
 
@@ -268,7 +274,7 @@ class Boxes:
         """
         return Child(
             max(node.bound, self.bound(part.result)), part.box, part.coef,
-            float(part.result[2]), Worth(*part.worth.tolist()), known,
+            float(part.result[2]), InverseScale(*part.worth.tolist()), known,
         )  # fmt: skip
 
     def seconds(self, box: NDArray[Any], rows: NodeRows | None = None) -> float:

@@ -23,21 +23,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import chains as chain_kernels
 from riskslim._kernels import cutoffs as kernels
-from riskslim.data.chains import Chains, find_chains
+from riskslim._kernels import nested_thresholds as chain_kernels
+from riskslim.data.nested_thresholds import NestedThresholds, find_nested_thresholds
 from riskslim.data.packed import first_words
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.support_enumeration import Scanned, count_limits
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.boxes import Boxes
+    from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
     from riskslim.engines.branch_and_bound.nodes import Node
-    from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportTables
-    from riskslim.engines.branch_and_bound.table_items import TableItems
+    from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportEnumeration
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["MOST_ROOTS", "CutoffCounts", "CutoffSearch", "SortedRows", "Unit", "chains_of", "kinds"]
+__all__ = [
+    "MOST_ROOTS",
+    "CutoffCounts",
+    "CutoffSearch",
+    "NodeBatch",
+    "SortedRows",
+    "chains_of",
+    "kinds",
+]
 
 # More chains than this have too many combinations.
 MOST_CHAINS = 400
@@ -48,10 +56,10 @@ MOST_POINTS = 10_000
 # Numbers of 8 bytes that ranks and orders of rows may take.
 MOST_WORDS = 2**26
 # Nodes of one call of the kernel, those that it bounds at most, and that it may leave.
-UNIT_NODES = 64
-UNIT_EVALUATED = 4000
-UNIT_OPEN = 8192
-UNIT_FOUND = 4096
+BATCH_NODES = 64
+BATCH_EVALUATED = 4000
+BATCH_OPEN = 8192
+BATCH_FOUND = 4096
 # Of the way from the least bound to the cutoff, the part that a round covers; and nodes that it
 # begins with at least.
 ROUND_SHARE = 1.0 / 16.0
@@ -119,13 +127,13 @@ class SortedRows:
     start: NDArray[np.int32]
 
     @staticmethod
-    def fit(packed: TableItems, chains: Chains) -> bool:
+    def fit(packed: EnumerationItems, chains: NestedThresholds) -> bool:
         """Say whether there are chains, and ranks and orders of the rows take little enough memory.
 
         Parameters
         ----------
-        packed : TableItems
-        chains : Chains
+        packed : EnumerationItems
+        chains : NestedThresholds
         """
         n = int(packed.n_rows.sum())
         if not len(chains) or len(chains) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
@@ -135,16 +143,16 @@ class SortedRows:
     @classmethod
     def of(
         cls,
-        packed: TableItems,
-        chains: Chains,
+        packed: EnumerationItems,
+        chains: NestedThresholds,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> SortedRows | None:
         """Sort the rows of packed items by each chain.
 
         Parameters
         ----------
-        packed : TableItems
-        chains : Chains
+        packed : EnumerationItems
+        chains : NestedThresholds
             Of the items, as :func:`chains_of` returns them; they fit.
         should_stop : callable, optional
 
@@ -174,13 +182,15 @@ class SortedRows:
 
 
 def chains_of(
-    packed: TableItems, kind: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
-) -> Chains | None:
+    packed: EnumerationItems,
+    kind: NDArray[np.int64],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> NestedThresholds | None:
     """Put every item at the end of the chain whose last item has the fewest rows beyond its own.
 
     Parameters
     ----------
-    packed : TableItems
+    packed : EnumerationItems
         Items of one plane.
     kind : int64 array of shape (m,)
         Only items of one kind form a chain.
@@ -188,16 +198,16 @@ def chains_of(
 
     Returns
     -------
-    Chains or None
+    NestedThresholds or None
         None if there are more than :data:`MOST_CHAINS`, or the work was to end.
     """
     items = np.arange(len(packed.features))
-    return find_chains(
+    return find_nested_thresholds(
         packed.single_planes, items, kind=kind, most=MOST_CHAINS, should_stop=should_stop
     )
 
 
-class Unit:
+class NodeBatch:
     """Nodes of one call of the kernel, and what it left of them."""
 
     def __init__(self, whole: NDArray[np.int32], real: NDArray[np.float64]) -> None:
@@ -222,7 +232,7 @@ class CutoffSearch(OpenSet):
         The root.
     completion : Completion
         Its items.
-    chains : Chains
+    chains : NestedThresholds
         Of these items, as :func:`chains_of` returns them.
     """
 
@@ -231,7 +241,7 @@ class CutoffSearch(OpenSet):
         problem: RiskScoreProblem,
         node: Node,
         completion: Completion,
-        chains: Chains,
+        chains: NestedThresholds,
     ) -> None:
         self.node = node
         self.box = node.box.astype(np.float64)
@@ -253,8 +263,8 @@ class CutoffSearch(OpenSet):
         self._limits = _Limits.of(problem, completion, self._items)
         self._signed = list(self._signed_chains())
         self._roots: Iterator[tuple[int, ...]] | None = self._combinations()
-        self._now: list[Unit] = []
-        self._later: list[Unit] = []
+        self._now: list[NodeBatch] = []
+        self._later: list[NodeBatch] = []
         self._level = 0.0
         self._n_open = 0
         self._required = set(features[: completion.n_in].tolist())
@@ -278,7 +288,7 @@ class CutoffSearch(OpenSet):
         cls,
         problem: RiskScoreProblem,
         roots: Sequence[Node],
-        tables: SupportTables,
+        tables: SupportEnumeration,
         setting: str,
         should_stop: Callable[[], bool],
     ) -> list[CutoffSearch]:
@@ -288,7 +298,7 @@ class CutoffSearch(OpenSet):
         ----------
         problem : RiskScoreProblem
         roots : sequence of Node
-        tables : SupportTables
+        tables : SupportEnumeration
         setting : {"auto", "always"}
             How many combinations of chains and signs there may be.
         should_stop : callable
@@ -310,7 +320,7 @@ class CutoffSearch(OpenSet):
         cls,
         problem: RiskScoreProblem,
         node: Node,
-        tables: SupportTables,
+        tables: SupportEnumeration,
         most_roots: int,
         should_stop: Callable[[], bool],
     ) -> CutoffSearch | None:
@@ -320,7 +330,7 @@ class CutoffSearch(OpenSet):
         ----------
         problem : RiskScoreProblem
         node : Node
-        tables : SupportTables
+        tables : SupportEnumeration
         most_roots : int
             Most combinations of chains and signs.
         should_stop : callable
@@ -380,12 +390,12 @@ class CutoffSearch(OpenSet):
                 if self._limits.allow([self._signed[i][0] for i in chosen]):
                     yield chosen
 
-    def _root_unit(self) -> Unit | None:
+    def _root_unit(self) -> NodeBatch | None:
         """The next combinations, not bounded yet."""
         if self._roots is None:
             return None
-        chosen = list(itertools.islice(self._roots, UNIT_NODES))
-        if len(chosen) < UNIT_NODES:
+        chosen = list(itertools.islice(self._roots, BATCH_NODES))
+        if len(chosen) < BATCH_NODES:
             self._roots = None
         if not chosen:
             return None
@@ -398,15 +408,15 @@ class CutoffSearch(OpenSet):
             node[:3] = len(combination), *self._intercept
             for i, signed in enumerate(combination):
                 c, first, last, sign, low, high = self._signed[signed]
-                twins, before = combination.count(signed), combination[:i].count(signed)
+                duplicates, before = combination.count(signed), combination[:i].count(signed)
                 begin, end = starts[c, first + 1], starts[c, last + 1]
-                wanted = begin + (end - begin) * (before + 1) // (twins + 1)
+                wanted = begin + (end - begin) * (before + 1) // (duplicates + 1)
                 at = int(np.searchsorted(starts[c, : last + 2], wanted, "right")) - 2
                 at = min(max(at, first), last)
                 place = _HEAD + i * kernels.ELEMENT_INTS
                 node[place : place + 8] = c, first, last, sign, low, high, 1, at
                 real[row, 2 + kernels.MOST_ACTIVE * i] = self.completion.t_low
-        return Unit(whole, real)
+        return NodeBatch(whole, real)
 
     # ---- rounds ----------------------------------------------------------------------------
 
@@ -470,7 +480,7 @@ class CutoffSearch(OpenSet):
         """Memory of the open nodes."""
         return self._n_open * (4 * kernels.NODE_INTS + 8 * kernels.NODE_REALS)
 
-    def next_units(self, n_units: int, cutoff: float, memory_limit: int) -> list[Unit]:
+    def next_units(self, n_units: int, cutoff: float, memory_limit: int) -> list[NodeBatch]:
         """Take the next nodes, in units of similar length.
 
         Parameters
@@ -484,9 +494,9 @@ class CutoffSearch(OpenSet):
 
         Returns
         -------
-        list of Unit
+        list of NodeBatch
         """
-        units: list[Unit] = []
+        units: list[NodeBatch] = []
         while self._roots is not None and len(units) < n_units:
             unit = self._root_unit()
             if unit is not None:
@@ -518,35 +528,35 @@ class CutoffSearch(OpenSet):
         n_now = max(int(np.searchsorted(bounds, self._level)), 1)
         now, later = order[:n_now], order[n_now:]
         if later.size:
-            self._later.append(Unit(wholes[later], reals[later]))
-        for first in range(0, n_now, UNIT_NODES):
-            rows = now[first : first + UNIT_NODES]
-            self._now.append(Unit(wholes[rows], reals[rows]))
+            self._later.append(NodeBatch(wholes[later], reals[later]))
+        for first in range(0, n_now, BATCH_NODES):
+            rows = now[first : first + BATCH_NODES]
+            self._now.append(NodeBatch(wholes[rows], reals[rows]))
 
-    def run(self, unit: Unit, cutoff: float, stop: NDArray[np.int64]) -> list[Unit]:
+    def run(self, unit: NodeBatch, cutoff: float, stop: NDArray[np.int64]) -> list[NodeBatch]:
         """Divide the nodes of a unit; touches nothing else.
 
         Parameters
         ----------
-        unit : Unit
+        unit : NodeBatch
         cutoff : float
         stop : int64 array of shape (1,)
 
         Returns
         -------
-        list of Unit
+        list of NodeBatch
             Nodes with bounds of at least the level; then those that are left below it. The
             supports that are left are ``supports`` of the unit.
         """
         done, rows = self.completion, self._rows
         assert rows is not None
-        whole = np.empty((UNIT_OPEN, kernels.NODE_INTS), np.int32)
-        real = np.empty((UNIT_OPEN, kernels.NODE_REALS))
-        found = np.empty((UNIT_FOUND, done.max_size), np.int64)
+        whole = np.empty((BATCH_OPEN, kernels.NODE_INTS), np.int32)
+        real = np.empty((BATCH_OPEN, kernels.NODE_REALS))
+        found = np.empty((BATCH_FOUND, done.max_size), np.int64)
         n_done, n_open, n_found = kernels.search(
             rows.labels, rows.multiples, done.packed.unit, rows.rank, rows.order,
             rows.start, self._item, self._price, done.price, done.low, done.high, done.apart,
-            done.t_low, done.t_high, cutoff, min(self._level, cutoff), UNIT_EVALUATED, stop,
+            done.t_low, done.t_high, cutoff, min(self._level, cutoff), BATCH_EVALUATED, stop,
             unit.whole, unit.real, whole, real, found, unit.counted,
             np.empty(kernels.room(len(rows.labels), self._longest), np.uint64),
         )  # fmt: skip
@@ -554,24 +564,24 @@ class CutoffSearch(OpenSet):
         supports = [features[row[row >= 0]] for row in found[:n_found]]
         unit.supports = supports
         is_later = real[:n_open, 0] >= self._level
-        later = Unit(whole[:n_open][is_later], real[:n_open][is_later])
+        later = NodeBatch(whole[:n_open][is_later], real[:n_open][is_later])
         parts = [
-            Unit(whole[:n_open][~is_later], real[:n_open][~is_later]),
-            Unit(unit.whole[n_done:], unit.real[n_done:]),
+            NodeBatch(whole[:n_open][~is_later], real[:n_open][~is_later]),
+            NodeBatch(unit.whole[n_done:], unit.real[n_done:]),
         ]
-        again = Unit(
+        again = NodeBatch(
             np.concatenate([part.whole for part in parts]),
             np.concatenate([part.real for part in parts]),
         )
         return [later, again]
 
-    def merge(self, units: list[Unit], left: list[list[Unit]]) -> None:
+    def merge(self, units: list[NodeBatch], left: list[list[NodeBatch]]) -> None:
         """Take over what became of units, in their order.
 
         Parameters
         ----------
-        units : list of Unit
-        left : list of lists of Unit
+        units : list of NodeBatch
+        left : list of lists of NodeBatch
             What :meth:`run` returned for each.
         """
         again = []
@@ -582,17 +592,17 @@ class CutoffSearch(OpenSet):
             self.counts.left += int(unit.counted[2])
             if len(later.real):
                 self._later.append(later)
-            for first in range(0, len(below.real), UNIT_NODES):
-                rows = slice(first, first + UNIT_NODES)
-                again.append(Unit(below.whole[rows], below.real[rows]))
+            for first in range(0, len(below.real), BATCH_NODES):
+                rows = slice(first, first + BATCH_NODES)
+                again.append(NodeBatch(below.whole[rows], below.real[rows]))
         self._now = again + self._now
 
-    def newly_left(self, units: list[Unit]) -> list[NDArray[np.int64]]:
+    def newly_left(self, units: list[NodeBatch]) -> list[NDArray[np.int64]]:
         """Features of the supports that are left and have not been before.
 
         Parameters
         ----------
-        units : list of Unit
+        units : list of NodeBatch
         """
         supports = [np.zeros(0, np.int64)] if self._has_empty else []
         self._has_empty = False

@@ -16,12 +16,12 @@ from riskslim._checks import as_number, int_between
 from riskslim._kernels import require_all
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
-from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.pace import Patience
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.search_rows import SearchRows, prepare
+from riskslim.engines.branch_and_bound.wider_intercepts import WiderIntercepts
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
@@ -234,7 +234,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.failure: BaseException | None = None
         self.is_impossible = False
         self.is_proven = False
-        self.beyond: Beyond | None = None
+        self.beyond: WiderIntercepts | None = None
         self.conflict: list[str] = []
         self._held: SearchRows | None = None
         self._current: Search | None = None
@@ -297,7 +297,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if wanted == (1, None):
             search = self._new_search()
             return search, self._search(search)
-        self.beyond = Beyond(self.problem, *wanted, self._is_stopped)
+        self.beyond = WiderIntercepts(self.problem, *wanted, self._is_stopped)
         self.problem = self.beyond.first(self.problem)
         search = self._new_search()
         message = self._search(search)

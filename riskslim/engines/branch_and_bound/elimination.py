@@ -28,16 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Effects
-from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
+from riskslim.engines.branch_and_bound.nodes import Child, InverseScale, Node
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.relaxations import LEAST_TOLERANCE
-from riskslim.engines.branch_and_bound.support_enumeration import Scanned, SupportTables
+from riskslim.engines.branch_and_bound.support_enumeration import Scanned, SupportEnumeration
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.boxes import Boxes
 
-__all__ = ["Divided", "Elimination", "Piece"]
+__all__ = ["Divided", "Elimination", "Subproblem"]
 
 # Least and most items of a score: pieces are divided nearly as often.
 LEAST_USED, MOST_USED = 3, 6
@@ -60,7 +60,7 @@ FAMILIES_SECONDS = 1000.0
 PROMISING = 0.25
 
 
-class Piece(NamedTuple):
+class Subproblem(NamedTuple):
     """Supports that have some items, and may have others; heaps compare bound and order only."""
 
     bound: float
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
     used: tuple[int, ...]
     box: NDArray[Any]
     coef: NDArray[np.float64]
-    worth: Worth
+    worth: InverseScale
     spent: float = 0.0  # predicted seconds of its relaxations
     is_small: bool = True  # tables have not left too many of its supports
     families: tuple[int, ...] | None = None  # of which it has an item; None: it is one of items
@@ -76,7 +76,7 @@ class Piece(NamedTuple):
     is_early: bool = False  # its families have to be fitted, or were not to the end
 
 
-def _of_items(piece: Piece) -> Piece:
+def _of_items(piece: Subproblem) -> Subproblem:
     """The same supports, no longer divided by families."""
     return piece._replace(families=None, effects=(), is_early=False)
 
@@ -84,7 +84,7 @@ def _of_items(piece: Piece) -> Piece:
 class Divided(NamedTuple):
     """The rest of a piece."""
 
-    pieces: list[Piece]
+    pieces: list[Subproblem]
     children: list[Child]
     scanned: Scanned | None
     seconds: float
@@ -97,7 +97,7 @@ class Elimination(OpenSet):
     ----------
     roots : list of Node
         Of the search.
-    tables : SupportTables
+    tables : SupportEnumeration
     spread : float64 array of shape (d + 1,)
         Standard deviation of each feature, intercept first.
     boxes : Boxes
@@ -108,7 +108,7 @@ class Elimination(OpenSet):
     def __init__(
         self,
         roots: list[Node],
-        tables: SupportTables,
+        tables: SupportEnumeration,
         spread: NDArray[np.float64],
         boxes: Boxes,
         model: Callable[[], AdditiveModel | None],
@@ -120,20 +120,20 @@ class Elimination(OpenSet):
         self._additive = model() if seconds > FAMILIES_SECONDS else None
         all_boxes = np.concatenate([root.box for root in roots]).astype(np.float64)
         self._box_type = smallest_type(all_boxes)
-        self._heap: list[Piece] = []
+        self._heap: list[Subproblem] = []
         self._order = 0
         for root in roots:
             coef = root.coef.astype(np.float64)
             coef[0] = root.intercept
             box = root.box.astype(np.float64)
-            piece = Piece(root.bound, 0, (), box, coef, root.worth)
+            piece = Subproblem(root.bound, 0, (), box, coef, root.worth)
             if self._additive is not None:
                 unknown = (None,) * len(self._additive.families)
                 piece = piece._replace(families=(), effects=unknown, is_early=True)
             self._push(piece)
 
     @classmethod
-    def of(cls, roots: list[Node], tables: SupportTables, *others: Any) -> Elimination | None:
+    def of(cls, roots: list[Node], tables: SupportEnumeration, *others: Any) -> Elimination | None:
         """Divide the roots of a search.
 
         Parameters
@@ -182,7 +182,7 @@ class Elimination(OpenSet):
                 divided.children, scanned=divided.scanned, is_node=True, seconds=divided.seconds
             )
 
-    def _push(self, piece: Piece) -> None:
+    def _push(self, piece: Subproblem) -> None:
         """Keep a piece, in little memory."""
         self._order += 1
         effects = tuple(
@@ -191,7 +191,7 @@ class Elimination(OpenSet):
         box = np.rint(piece.box).astype(self._box_type)
         heapq.heappush(self._heap, piece._replace(order=self._order, box=box, effects=effects))
 
-    def next_batch(self, size: int, cutoff: float) -> list[Piece]:
+    def next_batch(self, size: int, cutoff: float) -> list[Subproblem]:
         """Take the pieces with the least bounds.
 
         Parameters
@@ -203,9 +203,9 @@ class Elimination(OpenSet):
 
         Returns
         -------
-        list of Piece
+        list of Subproblem
         """
-        batch: list[Piece] = []
+        batch: list[Subproblem] = []
         while self._heap and len(batch) < size and self._heap[0].bound < cutoff:
             batch.append(heapq.heappop(self._heap))
         if self._heap and self._heap[0].bound >= cutoff:
@@ -224,7 +224,7 @@ class Elimination(OpenSet):
 
     def divide_piece(
         self,
-        piece: Piece,
+        piece: Subproblem,
         worker: Worker,
         cutoff: float,
         lower_bound: float,
@@ -234,7 +234,7 @@ class Elimination(OpenSet):
 
         Parameters
         ----------
-        piece : Piece
+        piece : Subproblem
         worker : Worker
         cutoff : float
             Objectives from here on are not looked for.
@@ -279,7 +279,7 @@ class Elimination(OpenSet):
 
     def _by_families(
         self,
-        piece: Piece,
+        piece: Subproblem,
         worker: Worker,
         cutoff: float,
         lower_bound: float,
@@ -327,7 +327,7 @@ class Elimination(OpenSet):
 
     def _is_lost(
         self,
-        piece: Piece,
+        piece: Subproblem,
         worker: Worker,
         cutoff: float,
         lower_bound: float,
@@ -352,12 +352,12 @@ class Elimination(OpenSet):
 
     def _fitted(
         self,
-        piece: Piece,
+        piece: Subproblem,
         out: NDArray[np.int64],
         worker: Worker,
         limits: tuple[float, float],
         stop: NDArray[np.int64],
-    ) -> tuple[list[Piece], float]:
+    ) -> tuple[list[Subproblem], float]:
         """A piece without some families, none if it has nothing to offer; predicted seconds."""
         assert self._additive is not None
         cutoff, level = limits
@@ -373,13 +373,13 @@ class Elimination(OpenSet):
         return [
             piece._replace(
                 bound=max(piece.bound, fitted.bound), box=box, coef=coef,
-                worth=Worth(*worth.tolist()), effects=fitted.effects, is_early=fitted.is_early,
+                worth=InverseScale(*worth.tolist()), effects=fitted.effects, is_early=fitted.is_early,
             )
         ], seconds  # fmt: skip
 
     def _without(
-        self, piece: Piece, j: int, worker: Worker, limits: tuple[float, float], seconds: float
-    ) -> list[Piece]:
+        self, piece: Subproblem, j: int, worker: Worker, limits: tuple[float, float], seconds: float
+    ) -> list[Subproblem]:
         """The part of a piece that does without an item, none if it has nothing to offer."""
         box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
         box[:, 1 + j] = coef[1 + j] = 0.0
@@ -388,14 +388,14 @@ class Elimination(OpenSet):
             return []
         return [
             piece._replace(
-                bound=max(piece.bound, bound), box=box, coef=coef, worth=Worth(*worth.tolist()),
+                bound=max(piece.bound, bound), box=box, coef=coef, worth=InverseScale(*worth.tolist()),
                 spent=piece.spent + seconds,
             )
         ]  # fmt: skip
 
     def _looked_at(
         self,
-        piece: Piece,
+        piece: Subproblem,
         worker: Worker,
         cutoff: float,
         lower_bound: float,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.packed import BYTE_VALUES
-from riskslim.data.panels import read_column
+from riskslim.data.row_tiles import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
 from riskslim.heuristics.mixed import MixedSearch
@@ -542,5 +542,5 @@ def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArra
     for k, j in enumerate(rows.real_index):
         if is_stopped():
             return spread
-        spread[j] = of_column(read_column(rows.real_panels, k, 0, rows.n_rows))
+        spread[j] = of_column(read_column(rows.real_row_tiles, k, 0, rows.n_rows))
     return spread

@@ -4,7 +4,7 @@ The loss of a score needs the weights of both classes and nothing else of the la
 merge whether their labels agree or not. Where features are out of a subtree, more rows merge: rows
 are kept by the set of features that they still tell apart.
 
-Real columns lie one after the other here, not in panels: nodes read a few of few rows.
+Real columns lie one after the other here, not in row tiles: nodes read a few of few rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 from riskslim.data.distinct import may_be_few, merge_features
-from riskslim.data.panels import as_columns, read_column
+from riskslim.data.row_tiles import as_columns, read_column
 from riskslim.data.store import KernelRows
 from riskslim.data.threads import in_threads
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.rows.functions import MergedPart
 
-__all__ = ["NodeRows", "RowsBySupport", "exchangeable", "find_twins"]
+__all__ = ["NodeRows", "RowsBySupport", "exchangeable", "find_duplicates"]
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -169,7 +169,7 @@ class NodeRows:
         rows = loss.rows
         source = cls(
             rows.integer_columns,
-            as_columns(rows.real_panels, rows.n_rows, should_stop),
+            as_columns(rows.real_row_tiles, rows.n_rows, should_stop),
             rows.slots,
             *rows.weights_by_class(rows.total_weight),
             np.ones(len(features), np.bool_),
@@ -539,7 +539,7 @@ class RowsBySupport:
         return merged is not None and merged.n_rows <= MOST_LEFT * self._first.n_rows
 
 
-def find_twins(
+def find_duplicates(
     loss: LogisticLoss,
     lower: NDArray[np.int64],
     upper: NDArray[np.int64],
@@ -570,13 +570,13 @@ def find_twins(
 
     Returns
     -------
-    twin : ndarray of int64, shape (d + 1,)
+    duplicate : ndarray of int64, shape (d + 1,)
         Coefficient of the earlier feature, -1 without one.
     ends : ndarray of float64, shape (2, d + 1)
         The earlier coefficient's value if this one is positive, and if it is negative.
     """
     rows = loss.rows
-    twin = np.full(len(lower), -1, np.int64)
+    duplicate = np.full(len(lower), -1, np.int64)
     ends = np.zeros((2, len(lower)))
     groups: dict[bytes, list[tuple[int, int]]] = {}
     shapes: list[tuple[bytes, int] | None] = [None] * len(rows.integer_index)
@@ -591,7 +591,7 @@ def find_twins(
             groups.setdefault(found[0], []).append((j + 1, found[1]))
     for k, j in enumerate(rows.real_index):
         if eligible[j] and not should_stop():
-            column = read_column(rows.real_panels, k, 0, rows.n_rows)
+            column = read_column(rows.real_row_tiles, k, 0, rows.n_rows)
             groups.setdefault(_digest(column), []).append((int(j) + 1, 1))
     for members in groups.values():
         for (a, sign_a), (b, sign_b) in pairwise(members):
@@ -599,9 +599,9 @@ def find_twins(
             low, high = (lower[a], upper[a]) if same else (-upper[a], -lower[a])
             contains = low <= lower[b] <= 0 <= upper[b] <= high
             if contains and penalty[a] <= penalty[b]:
-                twin[b] = a
+                duplicate[b] = a
                 ends[:, b] = (upper[a], lower[a]) if same else (lower[a], upper[a])
-    return twin, ends
+    return duplicate, ends
 
 
 def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:

@@ -12,10 +12,10 @@ from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.support_enumeration import Scanned
 
-__all__ = ["Child", "Expansion", "Node", "Root", "Worth", "signs", "unexpanded"]
+__all__ = ["Child", "Expansion", "InverseScale", "Node", "Root", "signs", "unexpanded"]
 
 
-class Worth(NamedTuple):
+class InverseScale(NamedTuple):
     """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
 
     t: float
@@ -32,7 +32,7 @@ class Node(NamedTuple):
     coef: NDArray[np.float32]
     intercept: float  # its derivative is multiplied by a wide box: float32 would cost bound
     multiplier: float
-    worth: Worth
+    worth: InverseScale
     features: bytes
     by_relaxation: bool  # tables have seen it, or cannot complete it
     known: NDArray[np.float64]  # a linearisation of the loss of all rows, or empty
@@ -50,7 +50,7 @@ class Child(NamedTuple):
     box: NDArray[np.float64]
     coef: NDArray[np.float64]
     multiplier: float
-    worth: Worth
+    worth: InverseScale
     known: NDArray[np.float64] = NOTHING_KNOWN
 
 
@@ -93,7 +93,11 @@ def signs(lower: float, upper: float) -> list[tuple[float, float]]:
 
 
 def unexpanded(
-    node: Node, box: NDArray[np.float64], coef: NDArray[np.float64], bound: float, worth: Worth
+    node: Node,
+    box: NDArray[np.float64],
+    coef: NDArray[np.float64],
+    bound: float,
+    worth: InverseScale,
 ) -> Expansion:
     """Leave a node open, as it is at a stop, with the box and the bound that it has by now.
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, InverseScale, Node, unexpanded
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.passes import Steps, answered, answered_together
 from riskslim.engines.branch_and_bound.workspace import (
     NOTHING_KNOWN,
-    Part,
+    KernelNode,
     Worker,
     smallest_type,
 )
@@ -201,8 +201,8 @@ class OpenNodes(OpenSet):
                 return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = boxes.rows.at(box, node.features)
-        part, known = Part(box, coef, worth, result), node.known
-        found: list[tuple[Part, NDArray[np.float64]]] = []
+        part, known = KernelNode(box, coef, worth, result), node.known
+        found: list[tuple[KernelNode, NDArray[np.float64]]] = []
         exact = boxes.work(rows, cutoff, lower_bound)
         if boxes.sampled is not None and boxes.sampled.is_for(rows):
             work = boxes.work(boxes.sampled.sample, cutoff, lower_bound)
@@ -214,7 +214,7 @@ class OpenNodes(OpenSet):
             found = [(one, NOTHING_KNOWN) for one in parts]
         if n_open == -3:
             least = max(node.bound, boxes.bound(result))
-            worth_left = Worth(*worth.tolist())
+            worth_left = InverseScale(*worth.tolist())
             return unexpanded(node._replace(known=known), box, coef, least, worth_left)
         children = [boxes.child(node, *one) for one in found]
         if n_open == -2 and (box[0] != box[1]).any():

@@ -28,9 +28,9 @@ from riskslim.rows.base import Sums
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.node_rows import NodeRows
     from riskslim.engines.branch_and_bound.search_rows import RowsOfParts
-    from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
+    from riskslim.engines.branch_and_bound.workspace import KernelNode, NodeWork, Worker
 
-__all__ = ["Asked", "SampledNodes", "Steps", "answered", "answered_together"]
+__all__ = ["CutPoints", "SampledNodes", "Steps", "answered", "answered_together"]
 
 _Result = TypeVar("_Result")
 
@@ -48,7 +48,7 @@ _NO_LABELS = np.empty(0, np.int8)
 _Known = NDArray[np.float64]
 
 
-class Asked(NamedTuple):
+class CutPoints(NamedTuple):
     """Points at which the loss of all rows is to be linearised.
 
     Parameters
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     wanted: NDArray[np.int64]
 
     @classmethod
-    def of(cls, parts: list[Part], rows: NodeRows) -> Asked:
+    def of(cls, parts: list[KernelNode], rows: NodeRows) -> CutPoints:
         """Name the points of nodes, inside of their boxes.
 
         Constraints can have shrunk a box since its point was found, and rows need have no columns
@@ -77,12 +77,12 @@ class Asked(NamedTuple):
 
         Parameters
         ----------
-        parts : list of Part
+        parts : list of KernelNode
         rows : NodeRows
 
         Returns
         -------
-        Asked
+        CutPoints
         """
         t = np.array([part.worth[0] for part in parts])
         boxes = np.array([part.box for part in parts])
@@ -127,10 +127,10 @@ class Asked(NamedTuple):
 
 
 # The work on a node: it yields points, and is sent what is known there, None after a stop.
-Steps = Generator[Asked, _Known | None, _Result]
+Steps = Generator[CutPoints, _Known | None, _Result]
 
 
-def answered(steps: Steps[_Result], answer: Callable[[Asked], _Known | None]) -> _Result:
+def answered(steps: Steps[_Result], answer: Callable[[CutPoints], _Known | None]) -> _Result:
     """Do the work on a node, with an answer to each of its questions at once.
 
     Parameters
@@ -155,7 +155,7 @@ def answered(steps: Steps[_Result], answer: Callable[[Asked], _Known | None]) ->
 
 def answered_together(
     steps: list[Steps[_Result]],
-    answers: Callable[[list[Asked]], list[_Known | None]],
+    answers: Callable[[list[CutPoints]], list[_Known | None]],
     pool: Executor,
     n_workers: int,
 ) -> list[_Result]:
@@ -178,7 +178,7 @@ def answered_together(
     found: dict[int, _Result] = {}
     known: dict[int, _Known | None] = dict.fromkeys(range(len(steps)))
 
-    def advance(first: int) -> dict[int, Asked]:
+    def advance(first: int) -> dict[int, CutPoints]:
         asked = {}
         for i in range(first, len(steps), n_workers):
             if i not in known:
@@ -255,7 +255,7 @@ class SampledNodes:
 
     def root(
         self,
-        part: Part,
+        part: KernelNode,
         relaxing: NodeWork,
         work: Callable[[], NodeWork],
         on_point: Callable[[NDArray[np.float64], float], None],
@@ -266,7 +266,7 @@ class SampledNodes:
 
         Parameters
         ----------
-        part : Part
+        part : KernelNode
             The root. What is found is in its arrays.
         relaxing : NodeWork
             On the sample.
@@ -295,14 +295,14 @@ class SampledNodes:
                 break
         return known
 
-    def move(self, part: Part, work: NodeWork, worker: Worker) -> None:
+    def move(self, part: KernelNode, work: NodeWork, worker: Worker) -> None:
         """Move a node's point to the solution of its relaxation on the sample.
 
         Of what a sample says nothing but the point is kept.
 
         Parameters
         ----------
-        part : Part
+        part : KernelNode
         work : NodeWork
             On the sample.
         worker : Worker
@@ -315,18 +315,18 @@ class SampledNodes:
 
     def expand(
         self,
-        part: Part,
+        part: KernelNode,
         known: _Known,
         work: NodeWork,
         exact: NodeWork | None,
         rows: NodeRows,
         worker: Worker,
-    ) -> Steps[tuple[int, list[tuple[Part, _Known]], _Known]]:
+    ) -> Steps[tuple[int, list[tuple[KernelNode, _Known]], _Known]]:
         """Branch on a node.
 
         Parameters
         ----------
-        part : Part
+        part : KernelNode
             The node; box and bound get better.
         known : ndarray of float64
             What is known of it, empty at first.
@@ -360,12 +360,12 @@ class SampledNodes:
 
     def proven(
         self,
-        children: list[tuple[Part, _Known]],
+        children: list[tuple[KernelNode, _Known]],
         work: NodeWork,
         exact: NodeWork | None,
         rows: NodeRows,
         worker: Worker,
-    ) -> Steps[list[tuple[Part, _Known]]]:
+    ) -> Steps[list[tuple[KernelNode, _Known]]]:
         """Bound and shrink relaxed nodes by passes over all rows.
 
         Parameters
@@ -380,7 +380,7 @@ class SampledNodes:
         list of pairs
             Those that stay open, and what is known of them.
         """
-        done: list[tuple[Part, _Known]] = []
+        done: list[tuple[KernelNode, _Known]] = []
         rest = children
         for i in range(PASSES):
             if not rest:
@@ -392,7 +392,7 @@ class SampledNodes:
             last, rest = rest, []
             for (part, _), known in zip(last, found, strict=True):
                 own = work.knowing(known)
-                if own.settle(part, worker) == kernels.PRUNED:
+                if own.apply_cut(part, worker) == kernels.PRUNED:
                     continue
                 if not _can_be_pruned(part, own):
                     done.append((part, known))
@@ -405,7 +405,7 @@ class SampledNodes:
                     rest.append((part, known))
         return done
 
-    def _relaxed(self, part: Part, work: NodeWork, worker: Worker) -> bool:
+    def _relaxed(self, part: KernelNode, work: NodeWork, worker: Worker) -> bool:
         """Relax once more; whether it seems that a linearisation there prunes the node."""
         bound = part.result[0]
         part.result[1] = math.inf
@@ -414,10 +414,10 @@ class SampledNodes:
         return not work.stop[0] and bool(part.result[1] >= work.arguments.cutoff)
 
     def _linearised(
-        self, parts: list[Part], work: NodeWork, rows: NodeRows, worker: Worker
+        self, parts: list[KernelNode], work: NodeWork, rows: NodeRows, worker: Worker
     ) -> Steps[list[_Known] | None]:
         """Linearise the loss at the points of nodes, whose intercepts move; None after a stop."""
-        asked = Asked.of(parts, rows)
+        asked = CutPoints.of(parts, rows)
         known = yield asked
         if known is None:
             return None
@@ -434,13 +434,13 @@ class SampledNodes:
         return [one.copy() for one in known]  # nodes keep them, one by one
 
     def answer(
-        self, asked: Asked, stop: NDArray[np.int64], worker: Worker, *, polish: bool = True
+        self, asked: CutPoints, stop: NDArray[np.int64], worker: Worker, *, polish: bool = True
     ) -> _Known | None:
         """Linearise the loss of rows.
 
         Parameters
         ----------
-        asked : Asked
+        asked : CutPoints
         stop : int64 array of shape (1,)
         worker : Worker
         polish : bool, default True
@@ -504,7 +504,7 @@ def _summed(
     return total.value
 
 
-def _can_be_pruned(part: Part, work: NodeWork) -> bool:
+def _can_be_pruned(part: KernelNode, work: NodeWork) -> bool:
     """Say whether one more linearisation may prune a node, which is not solved as well as asked.
 
     The objective is that of a point of the relaxation, whose least value is no larger.

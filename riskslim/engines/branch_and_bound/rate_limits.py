@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import tables as kernels
+from riskslim._kernels import support_enumeration as kernels
 from riskslim.constraints.rate_checks import RATE_TOLERANCE
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
-    from riskslim.engines.branch_and_bound.table_items import TableItems
+    from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 
 __all__ = ["NO_LIMITS", "RateLimits"]
 
@@ -82,12 +82,12 @@ class RateLimits:
         settles = is_only and len(own) == len(checks)
         return cls(own, total_weight, settles, accepts) if own else None
 
-    def rows(self, packed: TableItems, t_low: float, t_high: float) -> NDArray[np.float64]:
+    def rows(self, packed: EnumerationItems, t_low: float, t_high: float) -> NDArray[np.float64]:
         """Direction, ends and weight of each limit, for scores in log-odds.
 
         Parameters
         ----------
-        packed : TableItems
+        packed : EnumerationItems
         t_low, t_high : float
             What a point may be worth.
 
@@ -115,7 +115,7 @@ class RateLimits:
             ))  # fmt: skip
         return np.array(found)
 
-    def settles_in(self, packed: TableItems, t_low: float, t_high: float) -> bool:
+    def settles_in(self, packed: EnumerationItems, t_low: float, t_high: float) -> bool:
         """Say whether a vector settles the rest of its support, by losses that cells give exactly.
 
         Parameters

@@ -22,7 +22,7 @@ from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.incumbents import Incumbents
-    from riskslim.engines.branch_and_bound.support_enumeration import SupportTables
+    from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Rates"]
@@ -164,7 +164,7 @@ class Rates:
 
     def exchanged(
         self,
-        tables: SupportTables,
+        tables: SupportEnumeration,
         box: NDArray[np.float64],
         incumbents: Incumbents,
         *,
@@ -178,7 +178,7 @@ class Rates:
 
         Parameters
         ----------
-        tables : SupportTables
+        tables : SupportEnumeration
             Which keep the limits on rates; without any there is nothing to find.
         box : ndarray of float64, shape (2, d + 1)
             The box that is searched, at one scale.
@@ -226,7 +226,7 @@ class Rates:
 class _Scan(NamedTuple):
     """Looks for vectors of supports that have some items."""
 
-    tables: SupportTables
+    tables: SupportEnumeration
     box: NDArray[np.float64]
     t: float
     incumbents: Incumbents

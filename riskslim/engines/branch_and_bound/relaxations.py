@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.multipliers import Sides, priced
-from riskslim.engines.branch_and_bound.node_rows import NodeRows, exchangeable, find_twins
+from riskslim.engines.branch_and_bound.node_rows import NodeRows, exchangeable, find_duplicates
 from riskslim.engines.branch_and_bound.workspace import (
     NOTHING_KNOWN,
     KernelArguments,
+    KernelNode,
     NodeWork,
-    Part,
     Worker,
 )
 from riskslim.engines.settings import BRANCHING, BranchAndBoundSettings
@@ -44,7 +44,7 @@ class Relaxations:
     settings : BranchAndBoundSettings
     stop : int64 array of shape (1,)
         Not zero: end as soon as possible.
-    orders_twins : bool
+    orders_duplicates : bool
         Of features that say the same, the first is to be used first.
     should_stop : callable
         Asked between columns.
@@ -61,7 +61,7 @@ class Relaxations:
         settings: BranchAndBoundSettings,
         stop: NDArray[np.int64],
         *,
-        orders_twins: bool,
+        orders_duplicates: bool,
         should_stop: Callable[[], bool],
     ) -> None:
         self._problem, self._settings, self._stop = problem, settings, stop
@@ -69,9 +69,9 @@ class Relaxations:
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
-        self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
-        if orders_twins:
-            self._twin, self._ends = find_twins(
+        self._duplicate, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
+        if orders_duplicates:
+            self._duplicate, self._ends = find_duplicates(
                 problem.loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
                 complements=problem.intercept_is_derived, should_stop=should_stop,
             )  # fmt: skip
@@ -94,7 +94,7 @@ class Relaxations:
         """
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._largest, self._twin, self._ends, self._problem.min_size,
+            self._penalty, self._largest, self._duplicate, self._ends, self._problem.min_size,
             self._problem.max_size, cutoff - self.constant, tolerance, NOTHING_KNOWN,
         )  # fmt: skip
 
@@ -120,13 +120,13 @@ class Relaxations:
         """Bound on the objective that the kernel's result means, which is at least 0."""
         return max(float(result[0]) + self.constant, 0.0)
 
-    def relax_root(self, rows: NodeRows, root: Part, cutoff: float, worker: Worker) -> bool:
+    def relax_root(self, rows: NodeRows, root: KernelNode, cutoff: float, worker: Worker) -> bool:
         """Relax and shrink a root, all in place; False if it has nothing to offer.
 
         Parameters
         ----------
         rows : NodeRows
-        root : Part
+        root : KernelNode
         cutoff : float
         worker : Worker
 
@@ -164,7 +164,9 @@ class Relaxations:
         coef, t = np.zeros(box.shape[1]), 1.0 / self._problem.loss.scale
 
         def relax(rows: NodeRows) -> tuple[float, NDArray[np.float64]]:
-            root = Part(shrunk.copy(), coef, np.full(3, t), np.array([-math.inf, math.inf, 0, 0]))
+            root = KernelNode(
+                shrunk.copy(), coef, np.full(3, t), np.array([-math.inf, math.inf, 0, 0])
+            )
             arguments = self.arguments(rows, math.inf, MULTIPLIER_TOLERANCE)
             NodeWork(arguments, ROOT_STEPS, 0, self._stop).relax(root, worker)
             return float(root.result[0]), coef

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.nodes import Child, Root, Worth, signs
+from riskslim.engines.branch_and_bound.nodes import Child, InverseScale, Root, signs
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
-from riskslim.engines.branch_and_bound.workspace import Part
+from riskslim.engines.branch_and_bound.workspace import KernelNode
 from riskslim.engines.settings import TunedSettings
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ class RootSearch(Search):
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
         box[:, j] = ends
-        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
+        part = KernelNode(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         work = self._boxes.work(self._boxes.rows.rows, self.incumbents.cutoff, self.lower_bound)
         if not self._boxes.propagate(box) or work.relax(part, self._workers[0]):
             return None
         bound, multiplier = self._boxes.bound(part.result), part.result[2]
-        return Child(bound, box, coef, multiplier, Worth(*worth.tolist()))
+        return Child(bound, box, coef, multiplier, InverseScale(*worth.tolist()))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,8 +225,8 @@ def solve_root(
         stop=stop,
         on_score=on_score,
     )
-    # Of twins only one may be left in a box, and then another one is in an equally good vector.
-    settings = TunedSettings(order_twins=False, merge_rows=False, swaps=swaps)
+    # Of duplicates only one may be left in a box, and then another one is in an equally good vector.
+    settings = TunedSettings(order_duplicates=False, merge_rows=False, swaps=swaps)
     search = RootSearch(problem, settings, incumbents, 1, stop, time.perf_counter())
     for start in starts:
         incumbents.polish(start)

@@ -20,7 +20,7 @@ from riskslim.engines.branch_and_bound.boxes import Boxes
 from riskslim.engines.branch_and_bound.cutoff_search import CutoffCounts
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED
-from riskslim.engines.branch_and_bound.nodes import Child, Worth
+from riskslim.engines.branch_and_bound.nodes import Child, InverseScale
 from riskslim.engines.branch_and_bound.open_nodes import OpenNodes
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.pace import NEVER, Patience
@@ -30,9 +30,9 @@ from riskslim.engines.branch_and_bound.relaxations import ROOT_STEPS, ROOT_TOLER
 from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.search_rows import ALL_IN_MEMORY, SearchRows, sampled_nodes
 from riskslim.engines.branch_and_bound.stage import NodeTables
-from riskslim.engines.branch_and_bound.support_enumeration import SupportTables, TableCounts
+from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration, TableCounts
 from riskslim.engines.branch_and_bound.ways import Ways
-from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker, new_workers
+from riskslim.engines.branch_and_bound.workspace import KernelNode, NodeWork, Worker, new_workers
 from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
@@ -101,7 +101,7 @@ class Search:
         self.seconds = 0.0
         self._roundings = Roundings(incumbents, settings.rounding_interval)
         self.table_counts, self.cutoff_counts = TableCounts(), CutoffCounts()
-        self.items = SupportTables(
+        self.items = SupportEnumeration(
             problem, cost=settings.table_cost, memory=settings.memory_limit,
             counts=self.table_counts, should_stop=self._is_stopped,
         )  # fmt: skip
@@ -126,7 +126,12 @@ class Search:
         problem, settings = self.problem, self.settings
         rows = self._held.of_nodes(problem, settings, self._is_stopped)
         self._boxes = Boxes(
-            problem, settings, self.incumbents, self.stop, rows, orders_twins=self._orders_twins
+            problem,
+            settings,
+            self.incumbents,
+            self.stop,
+            rows,
+            orders_duplicates=self._orders_duplicates,
         )
         self._nodes.boxes = self._tables.boxes = self._boxes
         self._ways = Ways(
@@ -138,8 +143,8 @@ class Search:
         self._workers = new_workers(n_workers, n_rows, len(problem.lower))
 
     @property
-    def _orders_twins(self) -> bool:
-        wanted = self.settings.order_twins and self.incumbents.is_single
+    def _orders_duplicates(self) -> bool:
+        wanted = self.settings.order_duplicates and self.incumbents.is_single
         return wanted and not self.problem.min_size and self.problem.loss.store.is_block
 
     def _is_stopped(self) -> bool:
@@ -204,14 +209,14 @@ class Search:
     def _untouched(self) -> Child:
         """The root as it is before anything is known of it."""
         scales = self.problem.scales
-        worth = Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
+        worth = InverseScale(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
         return Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
     def _solved_root(self, low: float, high: float) -> Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
         box, coef = self._box.copy(), np.zeros(self._box.shape[1])
         worth = np.array([min(max(1.0, low), high), low, high])
-        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
+        part = KernelNode(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         boxes, worker = self._boxes, self._workers[0]
         if boxes.sampled is not None:
             return self._root_by_passes(boxes.sampled, part) if boxes.propagate(box) else None
@@ -225,9 +230,9 @@ class Search:
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
         bound, multiplier = boxes.bound(part.result), part.result[2]
-        return Child(bound, box, coef, multiplier, Worth(*worth.tolist()))
+        return Child(bound, box, coef, multiplier, InverseScale(*worth.tolist()))
 
-    def _root_by_passes(self, sampled: SampledNodes, root: Part) -> Child | None:
+    def _root_by_passes(self, sampled: SampledNodes, root: KernelNode) -> Child | None:
         boxes, worker = self._boxes, self._workers[0]
         arguments = boxes.relaxations.arguments(sampled.sample, math.inf, ROOT_TOLERANCE)
         work = NodeWork(arguments, ROOT_STEPS, 0, self.stop)
@@ -238,7 +243,7 @@ class Search:
         known = answered(steps, lambda asked: boxes.answer(asked, worker))
         if known is None:
             return None
-        worth = Worth(*root.worth.tolist())
+        worth = InverseScale(*root.worth.tolist())
         return Child(boxes.bound(root.result), root.box, root.coef, 0.0, worth, known)
 
     def run(

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 from riskslim._kernels import supports as cells
 from riskslim.data.store import KernelRows
 from riskslim.engines.branch_and_bound.node_rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
+from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes
 from riskslim.engines.branch_and_bound.support_enumeration import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
-from riskslim.engines.branch_and_bound.workspace import Part
+from riskslim.engines.branch_and_bound.workspace import KernelNode
 from riskslim.rows.base import StoppedError
+from riskslim.rows.bit_planes import described, pack_items
 from riskslim.rows.disk import ScratchFolder
 from riskslim.rows.functions import MergedPart
-from riskslim.rows.planes import described, pack_items
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.nodes import Node
@@ -312,14 +312,14 @@ class RowsOfParts(RowsBySupport):
         columns = np.asfortranarray(found.x[1:].T.astype(np.int8))
         return MergedPart(columns, np.zeros((len(columns), 0)), numbers[1], numbers[0])
 
-    def answers(self, asked: list[Asked], worker: Worker) -> list[NDArray[np.float64] | None]:
+    def answers(self, asked: list[CutPoints], worker: Worker) -> list[NDArray[np.float64] | None]:
         """Linearise the loss of all rows at all points, in two passes.
 
         The first one says where the intercepts are best.
 
         Parameters
         ----------
-        asked : list of Asked
+        asked : list of CutPoints
         worker : Worker
             Whose counters say what it took.
 
@@ -331,7 +331,7 @@ class RowsOfParts(RowsBySupport):
         if not asked:
             return []
         rows, began = self._loss.blocks(self.should_stop), perf_counter()
-        together = Asked(
+        together = CutPoints(
             asked[0].rows,
             np.concatenate([one.points for one in asked]),
             np.concatenate([one.reach for one in asked]),
@@ -451,7 +451,7 @@ class Unions:
 
 def roots_within(
     plan: UnionPlan, roots: list[Node], constant: float
-) -> Iterator[tuple[Node, Part]]:
+) -> Iterator[tuple[Node, KernelNode]]:
     """Yield the roots with the features of each union alone, where they do not need others.
 
     Parameters
@@ -464,7 +464,7 @@ def roots_within(
     Yields
     ------
     root : Node
-    part : Part
+    part : KernelNode
         With the root's bound.
     """
     for root, union in itertools.product(roots, plan.unions):
@@ -473,7 +473,7 @@ def roots_within(
             yield root, part
 
 
-def _within(root: Node, features: list[int], constant: float) -> Part | None:
+def _within(root: Node, features: list[int], constant: float) -> KernelNode | None:
     box, coef = root.box.astype(np.float64), root.coef.astype(np.float64)
     coef[0] = root.intercept
     out = np.ones(box.shape[1], np.bool_)
@@ -482,4 +482,4 @@ def _within(root: Node, features: list[int], constant: float) -> Part | None:
         return None
     box[:, out] = 0.0
     result = np.array([root.bound - constant, math.inf, root.multiplier, 0.0])
-    return Part(box, coef, np.array(root.worth), result)
+    return KernelNode(box, coef, np.array(root.worth), result)

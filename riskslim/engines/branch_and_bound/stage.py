@@ -16,7 +16,7 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
     TASK_SECONDS,
     Completion,
     Scanned,
-    SupportTables,
+    SupportEnumeration,
     TableCounts,
     Task,
 )
@@ -39,7 +39,7 @@ class NodeTables:
 
     Parameters
     ----------
-    tables : SupportTables or None
+    tables : SupportEnumeration or None
         None: they are not used.
     completes_all : bool
         They complete every node that they can.
@@ -48,7 +48,7 @@ class NodeTables:
 
     Attributes
     ----------
-    tables : SupportTables or None
+    tables : SupportEnumeration or None
     completes_all : bool
     boxes : Boxes
         Set by the search once it is prepared.
@@ -58,7 +58,7 @@ class NodeTables:
 
     def __init__(
         self,
-        tables: SupportTables | None,
+        tables: SupportEnumeration | None,
         counts: TableCounts,
         incumbents: Incumbents,
         *,
@@ -380,7 +380,7 @@ class Stage(OpenSet):
 
 
 def cheaper(
-    tables: SupportTables, roots: list[Node], nodes: list[Node], most: float = math.inf
+    tables: SupportEnumeration, roots: list[Node], nodes: list[Node], most: float = math.inf
 ) -> tuple[list[Node], float]:
     """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
 
@@ -388,7 +388,7 @@ def cheaper(
 
     Parameters
     ----------
-    tables : SupportTables
+    tables : SupportEnumeration
     roots, nodes : list of Node
     most : float, default infinity
         From so many seconds on it does not matter how long it takes.

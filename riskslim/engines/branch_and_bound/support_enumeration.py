@@ -15,8 +15,8 @@ bounded by the convex loss over real points within the node's box, from the same
 branching on these points. What is left becomes nodes whose other features are out, and goes through
 the search as any node: integers, scales, constraints and lists of scores are its business.
 
-The kernel is :mod:`riskslim._kernels.tables`; rows are those of
-:mod:`~riskslim.engines.branch_and_bound.table_items`.
+The kernel is :mod:`riskslim._kernels.support_enumeration`; rows are those of
+:mod:`~riskslim.engines.branch_and_bound.enumeration_items`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import tables as kernels
+from riskslim._kernels import support_enumeration as kernels
 from riskslim.data.threads import in_threads
+from riskslim.engines.branch_and_bound.enumeration_items import (
+    EnumerationItems,
+    plane_counts,
+    saturated_losses,
+)
+from riskslim.engines.branch_and_bound.enumeration_memory import Memory
 from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, RateLimits
-from riskslim.engines.branch_and_bound.table_items import TableItems, plane_counts, saturated_losses
-from riskslim.engines.branch_and_bound.table_memory import Memory
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
-    "TASK_SECONDS", "Completion", "Scanned", "SupportTables", "TableCounts", "Task",
+    "TASK_SECONDS", "Completion", "Scanned", "SupportEnumeration", "TableCounts", "Task",
     "count_limits", "relaxation_seconds",
 ]  # fmt: skip
 
@@ -192,7 +196,7 @@ class Completion:
 
     Attributes
     ----------
-    packed : TableItems
+    packed : EnumerationItems
         Items that are in, then those that are free: first those of more than two values; in
         either part the most promising ones first.
     n_in : int
@@ -217,7 +221,7 @@ class Completion:
         That scores are to keep.
     """
 
-    packed: TableItems
+    packed: EnumerationItems
     n_in: int
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -429,7 +433,7 @@ class _Shape(NamedTuple):
         return self.in_planes + sum(chosen) + max(more - len(chosen), 0)
 
 
-class SupportTables:
+class SupportEnumeration:
     """Tables of a problem, and the nodes that they can complete.
 
     Parameters
@@ -467,7 +471,7 @@ class SupportTables:
         self.limits: RateLimits | None = None
         self._problem = problem
         self._should_stop = should_stop
-        self._packed: tuple[TableItems, NDArray[np.uint8]] | None = None
+        self._packed: tuple[EnumerationItems, NDArray[np.uint8]] | None = None
 
     @functools.cached_property
     def planes(self) -> NDArray[np.int64]:
@@ -484,7 +488,7 @@ class SupportTables:
         """Number of features that are items."""
         return int(np.count_nonzero(self.planes))
 
-    def _pack(self) -> tuple[TableItems, NDArray[np.uint8]] | None:
+    def _pack(self) -> tuple[EnumerationItems, NDArray[np.uint8]] | None:
         """The items, most promising first, and which of all features are apart; None after a stop.
 
         Made when they are first needed, which can be by several threads at once: they see both or
@@ -492,7 +496,7 @@ class SupportTables:
         """
         if self._packed is None:
             features = np.flatnonzero(self.planes)
-            packed = TableItems.of(self._problem.loss, features, self._should_stop)
+            packed = EnumerationItems.of(self._problem.loss, features, self._should_stop)
             if packed is None:
                 return None
             order = np.argsort(saturated_losses(packed), kind="stable")
@@ -519,7 +523,7 @@ class SupportTables:
             min(self.max_size, n_live),
         )  # fmt: skip
 
-    def _n_bytes(self, shape: _Shape, packed: TableItems) -> int:
+    def _n_bytes(self, shape: _Shape, packed: EnumerationItems) -> int:
         """Memory of a thread that looks at the supports of a box."""
         depth = most_sorted(shape.in_planes, shape.wide, shape.max_size - shape.n_in)
         n_groups = -(-shape.n_planes // 8)

@@ -21,7 +21,7 @@ from riskslim.engines.branch_and_bound.open_sets import OpenSet
 from riskslim.engines.branch_and_bound.pace import Pace
 from riskslim.engines.branch_and_bound.search_rows import Unions, roots_within
 from riskslim.engines.branch_and_bound.stage import RELAXATIONS, NodeTables, cheaper
-from riskslim.engines.branch_and_bound.support_enumeration import SupportTables
+from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.incumbents import Incumbents
@@ -54,7 +54,7 @@ class Ways:
     problem : RiskScoreProblem
     settings : BranchAndBoundSettings
     incumbents : Incumbents
-    items : SupportTables
+    items : SupportEnumeration
         Of all items, whether tables are used or not.
     tables : NodeTables
     nodes : OpenNodes
@@ -76,7 +76,7 @@ class Ways:
         problem: RiskScoreProblem,
         settings: BranchAndBoundSettings,
         incumbents: Incumbents,
-        items: SupportTables,
+        items: SupportEnumeration,
         tables: NodeTables,
         nodes: OpenNodes,
         boxes: Boxes,
@@ -182,14 +182,14 @@ class Ways:
         work = boxes.work(boxes.sampled.sample, self._incumbents.cutoff, lower_bound)
         for root, part in roots_within(plan, self.roots, boxes.relaxations.constant):
             known = work.knowing(root.known)
-            if len(root.known) and known.settle(part, worker) == kernels.PRUNED:
+            if len(root.known) and known.apply_cut(part, worker) == kernels.PRUNED:
                 continue
             child = boxes.child(root, part, root.known)
             if boxes.propagate(child.box) and child.bound < self._incumbents.cutoff:
                 self._nodes.push(child, boxes.rows.all_features, by_relaxation=True)
         return taken
 
-    def _choose_tables(self, tables: SupportTables, spent: float, remaining: float) -> float:
+    def _choose_tables(self, tables: SupportEnumeration, spent: float, remaining: float) -> float:
         """Complete all that is left if that is predicted to take less than the search would.
 
         Returns how long it is predicted to take.

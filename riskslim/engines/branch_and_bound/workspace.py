@@ -15,8 +15,14 @@ from riskslim.config import physical_memory
 from riskslim.exceptions import WorkMemoryError
 
 __all__ = [
-    "NOTHING_KNOWN", "KernelArguments", "NodeWork", "Part", "Worker", "new_workers",
-    "share", "smallest_type",
+    "NOTHING_KNOWN",
+    "KernelArguments",
+    "KernelNode",
+    "NodeWork",
+    "Worker",
+    "new_workers",
+    "share",
+    "smallest_type",
 ]  # fmt: skip
 
 _Work = TypeVar("_Work")
@@ -36,7 +42,7 @@ class KernelArguments(NamedTuple):
     negative: NDArray[np.float64]
     penalty: NDArray[np.float64]
     largest: NDArray[np.float64]
-    twin: NDArray[np.int64]
+    duplicate: NDArray[np.int64]
     ends: NDArray[Any]
     min_size: int
     max_size: int
@@ -45,7 +51,7 @@ class KernelArguments(NamedTuple):
     known: NDArray[np.float64]  # empty, or a linearisation: the rows are a sample then
 
 
-class Part(NamedTuple):
+class KernelNode(NamedTuple):
     """A node in the numbers of the kernels, which change them.
 
     Box and coefficients in points, what a point is worth (t and its interval), and bound,
@@ -70,7 +76,7 @@ class NodeWork(NamedTuple):
         """Make the same, for which a linearisation of the loss of all rows is known."""
         return self._replace(arguments=self.arguments._replace(known=known))
 
-    def expand(self, part: Part, worker: Worker) -> tuple[int, list[Part]]:
+    def expand(self, part: KernelNode, worker: Worker) -> tuple[int, list[KernelNode]]:
         """Branch on a node: the kernel's status, and the children that are open."""
         status = kernels.expand(
             *self.arguments, self.steps, self.branching, *part, worker.box, worker.coef,
@@ -78,16 +84,16 @@ class NodeWork(NamedTuple):
         )  # fmt: skip
         return status, [worker.part(i) for i in range(status)]
 
-    def relax(self, part: Part, worker: Worker) -> int:
+    def relax(self, part: KernelNode, worker: Worker) -> int:
         """Relax a node; says whether it is pruned."""
         return kernels.solve_root(
             *self.arguments, self.steps, *part, self.stop, worker.counters, worker.work,
             worker.index,
         )  # fmt: skip
 
-    def settle(self, part: Part, worker: Worker) -> int:
+    def apply_cut(self, part: KernelNode, worker: Worker) -> int:
         """Bound and shrink a node by what is known; says whether it is pruned."""
-        return kernels.settle(
+        return kernels.apply_cut(
             *self.arguments, *part, self.stop, worker.counters, worker.work, worker.index
         )
 
@@ -119,10 +125,10 @@ class Worker:
         self.counters = np.zeros(5)
         self.n_threads = 1
 
-    def part(self, i: int) -> Part:
+    def part(self, i: int) -> KernelNode:
         """Copy a child."""
         arrays = (self.box, self.coef, self.worth, self.result)
-        return Part(*(array[i].copy() for array in arrays))
+        return KernelNode(*(array[i].copy() for array in arrays))
 
 
 def new_workers(n_workers: int, n_rows: int, p: int) -> list[Worker]:

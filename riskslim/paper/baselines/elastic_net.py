@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from riskslim._wording import not_installed
-from riskslim.data.panels import as_columns
+from riskslim.data.row_tiles import as_columns
 from riskslim.data.store import KernelRows
 
 __all__ = ["Design", "Path", "elastic_net_path", "penalty_path", "platt_scaling"]
@@ -69,7 +69,7 @@ class Design(NamedTuple):
         """
         values = np.empty((rows.n_rows, len(rows.integer_index) + len(rows.real_index)), order="F")
         values[:, rows.integer_index] = rows.integer_columns
-        values[:, rows.real_index] = as_columns(rows.real_panels, rows.n_rows)
+        values[:, rows.real_index] = as_columns(rows.real_row_tiles, rows.n_rows)
         weights = rows.each_weight
         targets = (rows.labels > 0).astype(np.float64)
         return cls(values, targets, weights / weights.sum(), rows.n_samples)

@@ -466,7 +466,7 @@ class TestLists:
 
 
 SETTINGS = (
-    {"branching": "curvature"}, {"merge_rows": False}, {"order_twins": False}, {"swaps": False},
+    {"branching": "curvature"}, {"merge_rows": False}, {"order_duplicates": False}, {"swaps": False},
     {"rounding_interval": 1}, {"batch_size": 1}, {"batch_size": 100}, {"memory_limit": 1},
     {"node_tolerance": 1.0}, {"max_node_tolerance": 1e-6},
 )  # fmt: skip
@@ -497,9 +497,9 @@ class TestSettings:
         X = rng.integers(0, 2, (200, 8))
         y = X[:, :4].sum(axis=1) + rng.normal(size=200) > 2
         p = of(np.column_stack((X, X, 1 - X)), y, max_size=4)
-        # Tables would complete the root, whatever twins it has.
+        # Tables would complete the root, whatever duplicates it has.
         with_order, without = (
-            branch_and_bound(p, settings=TunedSettings(order_twins=order, tables="never"))
+            branch_and_bound(p, settings=TunedSettings(order_duplicates=order, tables="never"))
             for order in (True, False)
         )
         assert with_order.certificate.objective == pytest.approx(

@@ -18,7 +18,7 @@ from riskslim import (
 )
 from riskslim.engines.branch_and_bound import cutoff_search as cutoffs
 from riskslim.engines.branch_and_bound.cutoff_search import SortedRows, chains_of, kinds
-from riskslim.engines.branch_and_bound.table_items import TableItems
+from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 from riskslim.engines.settings import TunedSettings
 from small_problems import Case
 
@@ -116,7 +116,7 @@ def test_chains_are_nested_and_hold_every_item():
     small = Case("any", "cut-offs", int(rng.integers(100))).small
     problem = small.build()
     features = np.flatnonzero(np.ptp(small.X, axis=0) > 0)
-    packed = TableItems.of(problem.loss, features)
+    packed = EnumerationItems.of(problem.loss, features)
     chains = chains_of(packed, kinds(problem, packed.features))
     rows = SortedRows.of(packed, chains)
     assert sorted(chains.members.tolist()) == list(range(len(features)))

@@ -13,8 +13,8 @@ from enumeration import (
     slopes,
 )
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, branch_and_bound
-from riskslim.engines.branch_and_bound import beyond
-from riskslim.loss.reach import InterceptReach
+from riskslim.engines.branch_and_bound import wider_intercepts as beyond
+from riskslim.loss.intercept_levels import InterceptLevels
 from riskslim.rows.base import StoppedError
 
 
@@ -41,7 +41,7 @@ def test_a_stop_before_intercepts_beyond_are_looked_at_keeps_the_list(monkeypatc
         raise StoppedError
 
     expected = branch_and_bound(one_item(), within=0.02)
-    monkeypatch.setattr(beyond.Beyond, "wider", stopped)
+    monkeypatch.setattr(beyond.WiderIntercepts, "wider", stopped)
     solution = branch_and_bound(one_item(), within=0.02)
     assert solution.certificate.objective == expected.certificate.objective
     assert solution.pool.coefficients.tolist() == expected.pool.coefficients.tolist()
@@ -75,7 +75,7 @@ def test_bounds_of_the_loss_by_intercept_hold():
         small = random_problem(rng, 150)
         small.intercept, small.scale = (None, None), float(rng.uniform(0.3, 6.0))
         problem = small.build()
-        reach = InterceptReach.of(problem.loss)
+        reach = InterceptLevels.of(problem.loss)
         grid = slopes(small)
         before = math.inf
         for intercept in range(-12, 13, 3):

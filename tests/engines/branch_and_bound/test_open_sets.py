@@ -9,7 +9,7 @@ import pytest
 
 from problems import make_problem
 from riskslim import branch_and_bound
-from riskslim.engines.branch_and_bound.nodes import Child, Worth
+from riskslim.engines.branch_and_bound.nodes import Child, InverseScale
 from riskslim.engines.branch_and_bound.open_sets import Found, OpenSet
 from riskslim.engines.branch_and_bound.search import Search
 from riskslim.engines.branch_and_bound.ways import Ways
@@ -40,7 +40,7 @@ class OneByOne(OpenSet):
         node, self.steps = self.nodes.pop(), self.steps + 1
         box, coef = node.box.astype(np.float64), node.coef.astype(np.float64)
         coef[0] = node.intercept
-        child = Child(node.bound, box, coef, node.multiplier, Worth(*node.worth), node.known)
+        child = Child(node.bound, box, coef, node.multiplier, InverseScale(*node.worth), node.known)
         yield Found([child], by_relaxation=False)
 
 

@@ -22,8 +22,8 @@ from riskslim import (
     lattice_cpa,
 )
 from riskslim.engines.branch_and_bound import search_rows as parts
+from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems, plane_counts
 from riskslim.engines.branch_and_bound.search_rows import prepare
-from riskslim.engines.branch_and_bound.table_items import TableItems, plane_counts
 from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics.problem_items import packed_items
@@ -85,7 +85,7 @@ def tables_of(data, rows=None):
         other, CoefficientSet(other.feature_names, -2, 2), compress=False, max_size=2
     )
     planes = plane_counts(loss)
-    return planes, TableItems.of(loss, np.flatnonzero(planes))
+    return planes, EnumerationItems.of(loss, np.flatnonzero(planes))
 
 
 @pytest.mark.parametrize("weights", ["none", "few", "many", "thirds"])
@@ -112,7 +112,7 @@ def test_items_of_tables_are_the_same(kind, weights, monkeypatch):
 
 def test_more_weights_than_are_told_apart(monkeypatch):
     """Weights are then rounded down to multiples of a step: they stay lower bounds."""
-    from riskslim.rows import planes
+    from riskslim.rows import bit_planes as planes
 
     monkeypatch.setattr(planes, "_MOST_WEIGHTS", 10)
     data = random_data(3, kind="zero_one", n=500)

@@ -114,7 +114,7 @@ def test_one_score_has_the_bounds_of_its_problem(monkeypatch):
     def refuse(*args):
         raise AssertionError("bounds of a list were derived")
 
-    monkeypatch.setattr(driver, "Beyond", refuse)
+    monkeypatch.setattr(driver, "WiderIntercepts", refuse)
     assert branch_and_bound(many_records(60)).certificate.is_optimal
 
 

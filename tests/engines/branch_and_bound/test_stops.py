@@ -26,7 +26,7 @@ from riskslim.engines.branch_and_bound import (
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.heuristics import problem_items as heuristics_packed
 from riskslim.heuristics import supports
-from riskslim.rows import planes
+from riskslim.rows import bit_planes as planes
 from searches import StopWithin
 
 NEVER = BranchAndBoundSettings(tables="never")

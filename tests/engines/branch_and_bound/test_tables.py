@@ -24,7 +24,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import stage
 from riskslim.engines.branch_and_bound import support_enumeration as tables
 from riskslim.engines.branch_and_bound.support_enumeration import (
-    SupportTables,
+    SupportEnumeration,
     Task,
     count_supports,
     predicted_seconds,
@@ -68,7 +68,7 @@ def test_shares_are_those_of_enumeration():
     problem = items_problem(rng, d=9, n_wide=3)
     box = np.array([problem.lower, problem.upper], float)
     box[0, 4] = 1.0
-    completion = SupportTables(problem).completion(box, 1.0, 1.0)
+    completion = SupportEnumeration(problem).completion(box, 1.0, 1.0)
     assert completion.n_in == 1
 
     def listed(prefix, first):
@@ -119,7 +119,7 @@ def test_the_memory_of_a_scan_is_what_it_is_said_to_be(monkeypatch):
     monkeypatch.setattr(tables.kernels, "scan", scan)
     stop = np.zeros(1, np.int64)
     for limit in (1e6, 5e6, 2e7, 1e9):
-        completion = SupportTables(problem, memory=limit).completion(box, 1.0, 1.0)
+        completion = SupportEnumeration(problem, memory=limit).completion(box, 1.0, 1.0)
         if completion is not None:
             completion.scan(completion.whole(), 0.0, stop)
             assert asked[-1] <= limit
@@ -147,7 +147,7 @@ def test_threads_wait_for_memory():
 def test_supports_of_too_many_cells_are_left_to_relaxations():
     """Three items of eight values and two of two values are 11 planes."""
     problem = items_problem(np.random.default_rng(4), n_wide=4, max_size=5)
-    found = SupportTables(problem)
+    found = SupportEnumeration(problem)
     box = np.array([problem.lower, problem.upper], float)
     found.planes[:4] = 3  # as of eight values
     assert found.predicted_seconds(box) == math.inf
@@ -188,7 +188,7 @@ def test_threads_change_nothing_but_the_time(monkeypatch):
 
 def test_a_few_supports_tell_how_many_h_leaves():
     problem = items_problem(np.random.default_rng(8))
-    found, stop = SupportTables(problem), np.zeros(1, np.int64)
+    found, stop = SupportEnumeration(problem), np.zeros(1, np.int64)
     box = np.array([problem.lower, problem.upper], float)
     boxes = [(box, 1.0, 1.0)]
     seconds = found.predicted_seconds(box)
@@ -209,7 +209,7 @@ def test_a_few_supports_tell_how_many_h_leaves():
 def test_items_are_packed_by_several_threads_at_once(monkeypatch):
     """One that comes while another one is packing has all it needs to complete a node."""
     problem = items_problem(np.random.default_rng(5))
-    found = SupportTables(problem)
+    found = SupportEnumeration(problem)
     box = np.array([problem.lower, problem.upper], float)
     from_others = []
 
@@ -264,7 +264,7 @@ def test_features_of_many_values_are_left_to_relaxations():
     data = TrainingData(X, y, feature_names=list("abcd"))
     coefficients = CoefficientSet(data.feature_names, -3, 3)
     problem = RiskScoreProblem(data, coefficients, max_size=3)
-    found = SupportTables(problem)
+    found = SupportEnumeration(problem)
     box = np.array([problem.lower, problem.upper], float)
     assert found.predicted_seconds(box) == math.inf
     box[:, 4] = 0.0

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 def count_rows(planes: NDArray[np.uint64], n_rows: NDArray[np.int64]) -> None: ...
-def find_chains(
+def find_nested_thresholds(
     planes: NDArray[np.uint64],
     order: NDArray[np.int64],
     kind: NDArray[np.int64],

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from riskslim.loss.logistic import LogisticLoss
 
-__all__ = ["feature_trends"]
+__all__ = ["marginal_directions"]
 
 # Relative error of a trend that is 0: of so many values of a feature it is rounding alone.
 _NOTHING = 1e-12
 
 
-def feature_trends(loss: LogisticLoss) -> NDArray[np.float64]:
+def marginal_directions(loss: LogisticLoss) -> NDArray[np.float64]:
     r"""Covariance of each feature with the outcome, over all rows.
 
     Parameters
@@ -37,9 +37,9 @@ def feature_trends(loss: LogisticLoss) -> NDArray[np.float64]:
     Examples
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
-    >>> from riskslim.loss.trends import feature_trends
+    >>> from riskslim.loss.marginal_directions import marginal_directions
     >>> data = TrainingData({"age": [30, 40, 50, 60], "sport": [1, 1, 0, 0]}, [0, 0, 1, 1])
-    >>> feature_trends(LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))).round(3)
+    >>> marginal_directions(LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))).round(3)
     array([ 5.  , -0.25])
     """
     data = loss.data

@@ -2,7 +2,7 @@
 
 A row that is 50 or older is 40 or older: of all items "age >= ..." it is enough to know how many a
 row has, its *rank*. Then one pass over the rows counts all of them at once, where bits need one
-pass for each (:mod:`riskslim._kernels.chains`), and rows sorted by rank are those of any range of
+pass for each (:mod:`riskslim._kernels.nested_thresholds`), and rows sorted by rank are those of any range of
 cut-offs side by side. Chains are found in the rows, not in names.
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import chains as kernels
+from riskslim._kernels import nested_thresholds as kernels
 from riskslim._kernels import supports
 from riskslim.data.packed import PackedItems
 
-__all__ = ["FEWEST", "ChainCounter", "Chains", "find_chains"]
+__all__ = ["FEWEST", "NestedThresholds", "ThresholdCounter", "find_nested_thresholds"]
 
 # Fewest planes of a chain that is counted by ranks: these, of two bytes, take no more room than its
 # bits.
@@ -36,7 +36,7 @@ _PLANES_AT_ONCE = 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chains:
+class NestedThresholds:
     """Nested planes.
 
     Attributes
@@ -72,7 +72,7 @@ class Chains:
         return self.members[self.first[chain] : self.first[chain + 1]]
 
 
-def find_chains(
+def find_nested_thresholds(
     planes: NDArray[np.uint64],
     chosen: NDArray[np.int64],
     *,
@@ -81,7 +81,7 @@ def find_chains(
     fewest: int = 1,
     most: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> Chains | None:
+) -> NestedThresholds | None:
     """Put every plane at the end of a chain whose last plane holds it.
 
     Parameters
@@ -102,7 +102,7 @@ def find_chains(
 
     Returns
     -------
-    Chains or None
+    NestedThresholds or None
         None if they are too many, or the work was to end.
 
     Notes
@@ -119,7 +119,7 @@ def find_chains(
     for begin in range(0, len(order), _PLANES_AT_ONCE):
         if should_stop():
             return None
-        n_chains = kernels.find_chains(
+        n_chains = kernels.find_nested_thresholds(
             planes, order[begin : begin + _PLANES_AT_ONCE], kind, n_rows, reach, MOST,
             n if most is None else most, n_chains, chain, last, length,
         )  # fmt: skip
@@ -129,7 +129,7 @@ def find_chains(
     by_chain = order[np.argsort(chain[order], kind="stable")]
     kept = length[:n_chains] >= fewest
     first = np.concatenate(([0], np.cumsum(length[:n_chains][kept]))).astype(np.int64)
-    return Chains(first, by_chain[kept[chain[by_chain]]])
+    return NestedThresholds(first, by_chain[kept[chain[by_chain]]])
 
 
 def count_rows(planes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -148,7 +148,7 @@ def count_rows(planes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return n_rows
 
 
-class ChainCounter:
+class ThresholdCounter:
     """Counts of packed items, by the ranks of their chains where that is faster.
 
     Parameters
@@ -157,7 +157,7 @@ class ChainCounter:
 
     Attributes
     ----------
-    chains : Chains
+    chains : NestedThresholds
         Of at least :data:`FEWEST` planes of items of two values.
     ranks : ndarray of uint16, shape (number of chains, 64 * number of words)
         How many planes of a chain each row has; 2 bytes per row and chain.
@@ -168,7 +168,7 @@ class ChainCounter:
     def __init__(self, packed: PackedItems) -> None:
         self._packed = packed
         single = packed.first[:-1][np.diff(packed.first) == 1]
-        found = find_chains(packed.planes, single, reach=REACH, fewest=FEWEST)
+        found = find_nested_thresholds(packed.planes, single, reach=REACH, fewest=FEWEST)
         assert found is not None
         self.chains = found
         self.ranks = np.empty((len(self.chains), 64 * packed.planes.shape[1]), np.uint16)

@@ -1,6 +1,6 @@
 """What each setting of LCPA is worth on the paper's data sets.
 
-    python -m benchmarks.levers DATA_FOLDER OUTPUT_FOLDER [--instances adult:5,...]
+    python -m benchmarks.ablation DATA_FOLDER OUTPUT_FOLDER [--instances adult:5,...]
         [--levers default,sign_split=True,...] [--seeds 2] [--cpu-limit 30] [--solver cplex]
         [--report-only]
 
@@ -207,7 +207,7 @@ def _cell(rows: Sequence[Row], best: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = command("benchmarks.levers", __doc__)
+    parser = command("benchmarks.ablation", __doc__)
     default = ",".join(str(instance) for instance in INSTANCES if instance.max_size == 5)
     parser.add_argument("--instances", default=default, help="name:size,...")
     parser.add_argument("--levers", default=",".join(LEVERS), help="default,name=value,...")

@@ -1,12 +1,12 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Tables of supports: bounds of all scores that use a given set of items, for many sets at once.
 
-The method, the layout of the words, and the rounding errors are those of tables.h.
+The method, the layout of the words, and the rounding errors are those of support_enumeration.h.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 
-cdef extern from "tables.h" nogil:
+cdef extern from "support_enumeration.h" nogil:
     enum:
         RS_MOST_ITEMS
         RS_DEEPEST

@@ -10,12 +10,12 @@ import numpy as np
 from riskslim._checks import checked_integer
 from riskslim.data.distinct import take_rows
 from riskslim.data.merging import merged_data
-from riskslim.data.panels import as_panels
+from riskslim.data.row_tiles import as_row_tiles
 from riskslim.data.store import KernelRows
 from riskslim.data.training_data import TrainingData
 from riskslim.rows.memory import parted
 
-__all__ = ["excerpt_of", "sampled"]
+__all__ = ["sampled", "subset_of"]
 
 # Distinct rows of some features that are held, and rows of a sample where there are more.
 _MOST_DISTINCT = 2**20
@@ -79,7 +79,7 @@ def _apart(rows: KernelRows) -> KernelRows:
     return dataclasses.replace(apart, weights=np.empty(0), numbers=np.empty(0, np.uint16))
 
 
-def excerpt_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
+def subset_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
     """Return data with rows in memory that have all combinations of values of some features.
 
     Parameters
@@ -108,7 +108,7 @@ def excerpt_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
     part = KernelRows(
         integer_columns=np.asfortranarray(merged.integer_columns[used]),
         integer_index=np.flatnonzero(data.is_integer[index]),
-        real_panels=as_panels(merged.real_columns[used]),
+        real_row_tiles=as_row_tiles(merged.real_columns[used]),
         real_index=np.flatnonzero(~data.is_integer[index]),
         labels=np.where(merged.positive[used] > 0, np.int8(1), np.int8(-1)),
         weights=weights,

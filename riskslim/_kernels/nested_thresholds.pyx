@@ -73,7 +73,7 @@ def count_rows(const uint64_t[:, ::1] planes, int64_t[::1] n_rows):
             n_rows[p] = rs_count_and(&planes[p, 0], &planes[p, 0], planes.shape[1])
 
 
-def find_chains(
+def find_nested_thresholds(
     const uint64_t[:, ::1] planes, const int64_t[::1] order, const int64_t[::1] kind,
     const int64_t[::1] n_rows, Py_ssize_t reach, int64_t longest, Py_ssize_t most,
     Py_ssize_t n_chains, int64_t[::1] chain, int64_t[::1] last, int64_t[::1] length,

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from riskslim import TrainingData
-from riskslim._kernels import chains as kernels
-from riskslim.data import chains as module
-from riskslim.data.chains import FEWEST, REACH, ChainCounter, count_rows, find_chains
-from riskslim.rows.planes import pack_items
+from riskslim._kernels import nested_thresholds as kernels
+from riskslim.data import nested_thresholds as module
+from riskslim.data.nested_thresholds import (
+    FEWEST,
+    REACH,
+    ThresholdCounter,
+    count_rows,
+    find_nested_thresholds,
+)
+from riskslim.rows.bit_planes import pack_items
 
 
 def cut_offs(values, n, *, below=False):
@@ -65,7 +71,7 @@ KINDS = {
 def test_chains_are_those_of_the_rows(kind):
     rng = np.random.default_rng(3)
     packed = packed_items(table(rng, kind), rng, "none")
-    counter = ChainCounter(packed)
+    counter = ThresholdCounter(packed)
     chains = counter.chains
     has = bits(packed.planes)
     assert (count_rows(packed.planes) == has.sum(axis=1)).all()
@@ -87,7 +93,7 @@ def test_chains_are_those_of_the_rows(kind):
 def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
     rng = np.random.default_rng(5)
     packed = packed_items(table(rng, kind), rng, weights)
-    counter = ChainCounter(packed)
+    counter = ThresholdCounter(packed)
     chains = counter.chains
     valid = bits(packed.valid[None])[0]
     side = np.repeat(packed.side, np.diff(packed.first_word) * 64)
@@ -123,7 +129,7 @@ def test_ranks_count_as_bits_do(monkeypatch, kind, weights):
 def test_stop_leaves_counts_undone(monkeypatch):
     rng = np.random.default_rng(7)
     packed = packed_items(table(rng, "directions"), rng, "none")
-    counter = ChainCounter(packed)
+    counter = ThresholdCounter(packed)
     monkeypatch.setattr(module, "WORTHWHILE", 0)
     out = np.full((len(packed.values), 2, 1), np.nan)
     counter.count(packed.valid[None], out, np.ones(1, np.int64), 1)
@@ -137,7 +143,7 @@ def test_chains_are_no_longer_than_they_may_be():
     n = len(order)
     for longest in (5, 1000):
         chain, last, length = np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64)
-        n_chains = kernels.find_chains(
+        n_chains = kernels.find_nested_thresholds(
             packed.planes, order, np.zeros(n, np.int64), np.zeros(n, np.int64), REACH, longest, n,
             0, chain, last, length,
         )  # fmt: skip
@@ -158,10 +164,12 @@ def test_without_a_reach_the_fewest_other_rows_count(kind):
         else:
             expected.append([p])
     every = np.arange(len(has))
-    found = find_chains(packed.planes, every, kind=kinds, most=len(expected))
+    found = find_nested_thresholds(packed.planes, every, kind=kinds, most=len(expected))
     assert [found.planes_of(c).tolist() for c in range(len(found))] == expected
-    assert find_chains(packed.planes, every, kind=kinds, most=len(expected) - 1) is None
-    assert find_chains(packed.planes, every, kind=kinds, should_stop=lambda: True) is None
+    assert find_nested_thresholds(packed.planes, every, kind=kinds, most=len(expected) - 1) is None
+    assert (
+        find_nested_thresholds(packed.planes, every, kind=kinds, should_stop=lambda: True) is None
+    )
 
 
 def test_items_of_several_values_are_in_no_chain():
@@ -169,7 +177,7 @@ def test_items_of_several_values_are_in_no_chain():
     columns = [c.astype(float) for c in cut_offs(rng.normal(size=500), 20)]
     columns.insert(10, rng.integers(0, 4, 500).astype(float))
     packed = packed_items(columns, rng, "none")
-    counter = ChainCounter(packed)
+    counter = ThresholdCounter(packed)
     chains = counter.chains
     assert np.diff(chains.first).tolist() == [20]
     assert counter.others.tolist() == [10, 11, 12]

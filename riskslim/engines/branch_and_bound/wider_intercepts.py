@@ -2,7 +2,7 @@
 
 Derived bounds of the intercept hold an optimal one. A list holds scores that are worse, with
 intercepts that can lie beyond them. A search for a list therefore has wider bounds: no score with
-an intercept beyond these has an objective of a level or less (:mod:`riskslim.loss.reach`). The
+an intercept beyond these has an objective of a level or less (:mod:`riskslim.loss.intercept_levels`). The
 level is not known before the list is. The search begins with one that the score without any points
 gives, and is repeated with that of its list if this is larger.
 """
@@ -15,10 +15,10 @@ from collections.abc import Callable
 import numpy as np
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.loss.reach import InterceptReach
+from riskslim.loss.intercept_levels import InterceptLevels
 from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Beyond"]
+__all__ = ["WiderIntercepts"]
 
 # Added to a level, for the tolerance to which bounds and objectives are compared.
 SLACK = 1e-9
@@ -27,7 +27,7 @@ SLACK = 1e-9
 MOST_MORE = 1000
 
 
-class Beyond:
+class WiderIntercepts:
     """Scores beyond the intercept's derived bounds, and what is known about them.
 
     Parameters
@@ -51,9 +51,9 @@ class Beyond:
         self.within = within
         self._has_more = False
         self._is_open = problem.open_intercepts
-        self._reach: InterceptReach | None = None
+        self._reach: InterceptLevels | None = None
         if any(self._is_open):
-            self._reach = InterceptReach.of(problem.loss, should_stop)
+            self._reach = InterceptLevels.of(problem.loss, should_stop)
 
     def first(self, problem: RiskScoreProblem) -> RiskScoreProblem:
         """Widen the intercept's bounds by what is known before the search.

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from riskslim.data.store import KernelRows, RowStore
 from riskslim.rows.base import StoppedError
-from riskslim.rows.planes import BitPlan, Description, Segment, described, multiples_of, pack
+from riskslim.rows.bit_planes import BitPlan, Description, Segment, described, multiples_of, pack
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
 
-__all__ = ["TableItems", "plane_counts", "saturated_losses"]
+__all__ = ["EnumerationItems", "plane_counts", "saturated_losses"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -78,7 +78,7 @@ def plane_counts(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TableItems:
+class EnumerationItems:
     """Columns of few values, packed.
 
     Attributes
@@ -131,7 +131,7 @@ class TableItems:
         loss: LogisticLoss,
         features: NDArray[np.intp],
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> TableItems | None:
+    ) -> EnumerationItems | None:
         """Pack some features of a loss.
 
         Parameters
@@ -144,7 +144,7 @@ class TableItems:
 
         Returns
         -------
-        TableItems or None
+        EnumerationItems or None
             None if the work was to end.
         """
         rows = loss.store
@@ -175,7 +175,7 @@ class TableItems:
             np.array([segment.number for segment in segments], np.int64), unit, value, is_exact,
         )  # fmt: skip
 
-    def taken(self, items: NDArray[np.intp]) -> TableItems:
+    def taken(self, items: NDArray[np.intp]) -> EnumerationItems:
         """Some of the items, in another order.
 
         Parameters
@@ -184,7 +184,7 @@ class TableItems:
 
         Returns
         -------
-        TableItems
+        EnumerationItems
         """
         if np.array_equal(items, np.arange(len(self.features))):
             return self  # of many rows a copy is hundreds of megabytes
@@ -328,12 +328,12 @@ def powers_of_part(part: KernelRows, label: int, step: float, is_common: bool) -
     return powers(multiples_of(part.weights[part.labels == label], step, is_common=is_common))
 
 
-def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
+def saturated_losses(packed: EnumerationItems) -> NDArray[np.float64]:
     """Compute h of each item alone.
 
     Parameters
     ----------
-    packed : TableItems
+    packed : EnumerationItems
 
     Returns
     -------
@@ -360,7 +360,7 @@ def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
 
 
 def _by_segment(
-    packed: TableItems,
+    packed: EnumerationItems,
 ) -> Iterator[tuple[NDArray[np.uint64], int, float, int]]:
     """Words, label, weight of a row, and number of rows of each segment."""
     word = 0
