@@ -16,8 +16,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
-    "build", "pool", "nested_thresholds", "distinct", "integer", "real", "ranges", "heuristics", "nodes",
-    "supports", "support_enumeration", "cutoffs", "additive",
+    "build", "pool", "nested_thresholds", "distinct", "integer", "real", "ranges", "heuristics",
+    "nodes", "supports", "support_enumeration", "cutoffs", "additive",
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "row_tiles", "odds", "threads", "pool", "rows", "build", "nodes",
@@ -78,7 +78,7 @@ def addresses():
 
 
 def kernels_are_required():
-    """Say whether the build is to fail where a kernel cannot be compiled."""
+    """True if the build is to fail where a kernel cannot be compiled."""
     value = os.environ.get(VARIABLE, "")
     if value not in ("", "0", "1"):
         raise OptionError(f"{VARIABLE} must be 0 or 1, got {value!r}")

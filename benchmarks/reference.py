@@ -1,6 +1,6 @@
 """What the kernels of the package are compared with: the same mathematics in plain NumPy.
 
-Nothing here is slow on purpose, and nothing is clever. Features are a float64 matrix in column
+Nothing here is slow on purpose, and nothing is cvariant. Features are a float64 matrix in column
 order with a leading column of ones, products with it are BLAS gemv, losses of integer scores come
 from a table by index, those of other scores from stable ``log1p`` and ``exp``. Work arrays are
 allocated once and reused. The heuristics are the paper's algorithms (Ustun & Rudin 2019, Section

@@ -31,9 +31,9 @@ def test_build(case, table, measure, benchmark, tmp_path, source, role):
         np.testing.assert_array_equal(found, column)
     if source != "parquet":
         # Read once, written once.
-        written = sum(column.nbytes for column in (built.integer_columns, built.real_row_tiles)) if (
-            role == "riskslim"
-        ) else built[0].nbytes  # fmt: skip
+        is_ours = role == "riskslim"
+        columns = (built.integer_columns, built.real_row_tiles) if is_ours else built[:1]
+        written = sum(column.nbytes for column in columns)
         benchmark.extra_info["bytes_per_row"] = round((made.n_bytes + written) / case.n)
 
 

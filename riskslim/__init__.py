@@ -56,7 +56,7 @@ _HOMES = {
     "read": "reader",
     "risk_at_least": "constraints.side_information",
     "risk_at_most": "constraints.side_information",
-    "sampled": "rows.excerpts",
+    "sampled": "rows.subsets",
     "sequential_rounding": "heuristics.descent",
     "show_config": "config",
     "variable": "constraints.base",

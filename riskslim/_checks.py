@@ -27,12 +27,12 @@ _MAX_POINTS = 2**31 - 1
 
 
 def is_int(value: Any) -> TypeGuard[int]:
-    """Say whether a value is an integer of Python or NumPy; True and False are none."""
+    """True if a value is an integer of Python or NumPy; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a real number of any kind; True and False are none."""
+    """True if a value is a real number of any kind; True and False are none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

@@ -136,7 +136,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Say whether two paths lead to one file that is, or would be, a regular one.
+    """True if two paths lead to one file that is, or would be, a regular one.
 
     Parameters
     ----------

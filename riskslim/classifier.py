@@ -658,7 +658,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = solution.coef[:1]
 
     def _is_last(self) -> bool:
-        """Say whether the positive label is the second of ``classes_``."""
+        """True if the positive label is the second of ``classes_``."""
         return bool(self.classes_[1] == self.positive_label_)
 
     def _raw(self, table: Table) -> Table:
@@ -800,7 +800,7 @@ _MANY_FITS = (
 
 
 def _is_one_of_many() -> bool:
-    """Say whether something in scikit-learn asked for this fit, which has others to do."""
+    """True if something in scikit-learn asked for this fit, which has others to do."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         root, _, rest = str(frame.f_globals.get("__name__", "")).partition(".")

@@ -163,7 +163,7 @@ def read(
 
 
 def are_paths(X: Any) -> bool:
-    """Say whether something is a path, or a list of paths.
+    """True if something is a path, or a list of paths.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def are_paths(X: Any) -> bool:
 
 
 def are_held(paths: Any, memory_limit: int | None = None, *, encoded: bool) -> bool:
-    """Say whether rows of files are read as a whole, and held one by one.
+    """True if rows of files are read as a whole, and held one by one.
 
     Parameters
     ----------

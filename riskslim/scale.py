@@ -147,12 +147,12 @@ class ScaleSet:
 
     @property
     def is_single(self) -> bool:
-        """Say whether there is one scale only."""
+        """True if there is one scale only."""
         return self.values is not None and len(self.values) == 1
 
     @property
     def is_interval(self) -> bool:
-        """Say whether every number between low and high is allowed."""
+        """True if every number between low and high is allowed."""
         return self.values is None
 
     @property

@@ -120,7 +120,7 @@ class Certificate:
 
     @property
     def is_optimal(self) -> bool:
-        """Say whether the gap is within the tolerance that was asked for."""
+        """True if the gap is within the tolerance that was asked for."""
         return self.status is Status.OPTIMAL
 
     def explain(self, *, with_scales: bool = True) -> str:

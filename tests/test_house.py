@@ -107,7 +107,7 @@ def compiled() -> set[str]:
 
 
 def _is_import_by_name(node: ast.AST) -> bool:
-    """Say whether it is ``import_module("...")``, by whatever path the function is reached."""
+    """True if it is ``import_module("...")``, by whatever path the function is reached."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
     called = getattr(node.func, "id", getattr(node.func, "attr", ""))

@@ -252,7 +252,7 @@ class Trials:
                 self._left_out.append(result.by.removesuffix(_CRASH))
 
     def _holds(self, result: Result, files: Sequence[str]) -> bool:
-        """Say whether a test fails because of what is broken: again there, and nowhere else.
+        """True if a test fails because of what is broken: again there, and nowhere else.
 
         A collection that fails without a name is repeated as a whole.
         """

@@ -32,8 +32,8 @@ Integers (int8) come as Fortran-ordered columns, reals (float64) in row tiles
     Additive models of families of features, as the items of one variable are.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
-vectorise; ``row_tiles.h`` has those over real columns, ``numerics.h`` the scalar functions that these
-loops inline.
+vectorise; ``row_tiles.h`` has those over real columns, ``numerics.h`` the scalar functions that
+these loops inline.
 
 ``numba_backend`` has the modules of :data:`BOTH` with the same arguments and results, compiled by
 numba when they are first called: losses, distinct rows, descent and rounding, which are all that
@@ -173,7 +173,7 @@ def _none(reason: str) -> tuple[Choice, dict[str, ModuleType]]:
 
 
 def are_complete() -> bool:
-    """Say whether the kernels of Cython alone are in use, too."""
+    """True if the kernels of Cython alone are in use, too."""
     return not isinstance(globals()["nodes"], _StandIn)
 
 

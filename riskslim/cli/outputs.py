@@ -76,7 +76,7 @@ def _files_of(source: Path) -> Iterator[Path]:
 
 
 def _would_be_read(path: Path, source: Path) -> bool:
-    """Say whether a file would be one of the rows of a folder."""
+    """True if a file would be one of the rows of a folder."""
     is_inside = source.is_dir() and path.resolve().is_relative_to(source.resolve())
     return is_inside and path.name.lower().endswith(DATA_SUFFIXES)
 

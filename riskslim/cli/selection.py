@@ -55,7 +55,7 @@ class Selection:
 
     @property
     def has_folds(self) -> bool:
-        """Say whether there is a cross-validation."""
+        """True if there is a cross-validation."""
         return self.cv is not None or self.folds is not None
 
     def __bool__(self) -> bool:

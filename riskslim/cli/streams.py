@@ -74,7 +74,7 @@ class TolerantStream(io.TextIOBase):
         return ""
 
     def isatty(self) -> bool:
-        """Say whether a person looks at it."""
+        """True if a person looks at it."""
         try:
             return self.stream is not None and self.failure is None and self.stream.isatty()
         except ValueError:

@@ -391,7 +391,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
 
 
 def _direction(name: str, source: str, item: Item | None) -> int:
-    """Say whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
+    """True if a feature grows (1) or falls (-1) with its variable, 0 for neither."""
     if item is not None and item.is_condition:
         return _DIRECTIONS.get(getattr(item, "order", None) or item.kind, 0)
     if not name.startswith(source):

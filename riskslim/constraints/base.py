@@ -186,7 +186,7 @@ class Constraint(abc.ABC):
 
     @property
     def depends_on_scale(self) -> bool:
-        """Say whether another scale makes it another requirement."""
+        """True if another scale makes it another requirement."""
         return False
 
     @property

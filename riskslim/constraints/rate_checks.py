@@ -242,7 +242,7 @@ class RateCheck:
     def is_possible(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
     ) -> bool:
-        """Say whether some predictions that a box leaves open meet the requirement.
+        """True if some predictions that a box leaves open meet the requirement.
 
         Parameters
         ----------

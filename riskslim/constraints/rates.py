@@ -118,7 +118,7 @@ class RateConstraint(Constraint):
 
     @property
     def depends_on_scale(self) -> bool:
-        """Say whether the threshold is another score at another scale."""
+        """True if the threshold is another score at another scale."""
         return self.threshold.log_odds != 0.0  # a score of 0 at every scale
 
     def _check_for(

@@ -1,4 +1,4 @@
-r"""Say whether constraints can be met at all, and which of them contradict each other.
+r"""Whether constraints can be met at all, and which of them contradict each other.
 
 Bounds of the loss do not lead to a vector that meets constraints which rounding does not meet,
 and they do not show that there is none. The search of this module looks at the constraints alone.
@@ -55,7 +55,7 @@ class Feasibility(NamedTuple):
 
     @property
     def is_impossible(self) -> bool:
-        """Say whether it is proven that no vector meets the constraints."""
+        """True if it is proven that no vector meets the constraints."""
         return self.coef is None and self.is_proven
 
 
@@ -268,7 +268,7 @@ class _Relaxation:
         return _Point(result.x[:n], result.x[n : 2 * n])
 
     def is_refuted(self, multipliers: NDArray[np.float64], box: _ColumnBox) -> bool:
-        """Say whether no integer vector of a box satisfies a sum of rows times numbers >= 0."""
+        """True if no integer vector of a box satisfies a sum of rows times numbers >= 0."""
         points, used = multipliers @ self.points, multipliers @ self.used
         least = np.minimum(points * box.least, points * box.most) + used
         least = np.where(box.can_drop, np.minimum(least, 0.0), least)

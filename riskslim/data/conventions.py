@@ -96,7 +96,7 @@ def one_column(estimator: Any, y: Any) -> Any:
 
 
 def is_finite_array(X: Any) -> bool:
-    """Say whether X is an array of finite numbers, found out in one pass without a copy.
+    """True if X is an array of finite numbers, found out in one pass without a copy.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class CsvFormat:
 
     @property
     def is_utf8(self) -> bool:
-        """Say whether the encoding is UTF-8."""
+        """True if the encoding is UTF-8."""
         return codecs.lookup(self.encoding).name == "utf-8"
 
     def to_plain(self) -> dict[str, Any]:

@@ -265,7 +265,7 @@ def split_numbers(
 
 
 def may_be_few(source: KernelRows, share: float, fewest: int = _FEWEST_PAIRS) -> bool:
-    """Say whether a sample has as many pairs of equal rows as it has where few are distinct.
+    """True if a sample has as many pairs of equal rows as it has where few are distinct.
 
     Parameters
     ----------

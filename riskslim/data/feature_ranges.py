@@ -99,7 +99,7 @@ class FeatureRange:
 
     @property
     def is_binary(self) -> bool:
-        """Say whether the feature is a condition, 1 where it holds and 0 elsewhere."""
+        """True if the feature is a condition, 1 where it holds and 0 elsewhere."""
         return self.is_integer and self.minimum >= 0 and self.maximum <= 1
 
     @classmethod

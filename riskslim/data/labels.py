@@ -22,7 +22,7 @@ _PLAIN_LABELS = {
 
 
 def is_plain_order(classes: tuple[Any, Any]) -> bool:
-    """Say whether labels say themselves which is the positive one, or are no two texts.
+    """True if labels say themselves which is the positive one, or are no two texts.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ __all__ = ["is_collection", "of_rows"]
 
 
 def is_collection(values: Any) -> bool:
-    """Say whether something is a collection of Dask, of any kind.
+    """True if something is a collection of Dask, of any kind.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 A row that is 50 or older is 40 or older: of all items "age >= ..." it is enough to know how many a
 row has, its *rank*. Then one pass over the rows counts all of them at once, where bits need one
-pass for each (:mod:`riskslim._kernels.nested_thresholds`), and rows sorted by rank are those of any range of
-cut-offs side by side. Chains are found in the rows, not in names.
+pass for each (:mod:`riskslim._kernels.nested_thresholds`), and rows sorted by rank are those of any
+range of cut-offs side by side. Chains are found in the rows, not in names.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ class PackedItems:
         return self.planes[plane] if is_bit else None
 
     def is_known(self, items: tuple[int, ...]) -> bool:
-        """Say whether the cells of a support need not be counted any more.
+        """True if the cells of a support need not be counted any more.
 
         Parameters
         ----------

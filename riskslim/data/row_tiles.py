@@ -1,9 +1,9 @@
 r"""The layout of real columns in memory: row tiles of 16 rows.
 
-A row tile holds 16 rows of every column, column after column; the row tiles follow each other. In an
-array of shape (n_row_tiles, d, 16), row i of column j is ``row_tiles[i // 16, j, i % 16]``. A pass over
-all columns reads memory from one end to the other, which processors do best (docs/kernels.md has
-the measurements). The rows that are missing in the last row tile are zero.
+A row tile holds 16 rows of every column, column after column; the row tiles follow each other. In
+an array of shape (n_row_tiles, d, 16), row i of column j is ``row_tiles[i // 16, j, i % 16]``. A
+pass over all columns reads memory from one end to the other, which processors do best
+(docs/kernels.md has the measurements). The rows that are missing in the last row tile are zero.
 
 The kernels know this layout from ``_kernels/row_tiles.h``, everything else from here.
 """

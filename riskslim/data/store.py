@@ -102,7 +102,7 @@ class RowStore(abc.ABC):
 
     @property
     def has_weights(self) -> bool:
-        """Say whether rows have weights that are no numbers of rows."""
+        """True if rows have weights that are no numbers of rows."""
         return self.weighting == "weights"
 
     @abc.abstractmethod

@@ -92,7 +92,7 @@ def _dispatch_table(X: Any) -> Table:
 
 
 def is_sparse(X: Any) -> bool:
-    """Say whether X is a sparse matrix or array of SciPy."""
+    """True if X is a sparse matrix or array of SciPy."""
     # Whoever holds a sparse matrix has imported scipy.sparse; nobody else has to.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
@@ -298,7 +298,7 @@ def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> Non
 
 
 def is_row(X: Any) -> bool:
-    """Say whether X is one row as a pandas series, as ``frame.iloc[0]`` is: indexed by names."""
+    """True if X is one row as a pandas series, as ``frame.iloc[0]`` is: indexed by names."""
     index: Any = getattr(X, "index", None)
     return (
         hasattr(X, "to_dict")
@@ -309,7 +309,7 @@ def is_row(X: Any) -> bool:
 
 
 def is_scalar(value: Any) -> bool:
-    """Say whether a value is a single one: text, a number, nothing; not a column or a row."""
+    """True if a value is a single one: text, a number, nothing; not a column or a row."""
     return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
 
 

@@ -390,7 +390,7 @@ class TrainingData:
 
     @property
     def has_each_row(self) -> bool:
-        """Say whether each row is in memory by itself: not merged with others, nor elsewhere."""
+        """True if each row is in memory by itself: not merged with others, nor elsewhere."""
         return self.counts is None and self.rows.is_block
 
     @property
@@ -436,7 +436,7 @@ class TrainingData:
 
     @property
     def is_weighted(self) -> bool:
-        """Say whether rows have weights; numbers of equal rows are none."""
+        """True if rows have weights; numbers of equal rows are none."""
         return self.rows.has_weights
 
     @property

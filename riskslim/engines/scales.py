@@ -100,7 +100,7 @@ class ScalesRun:
         return self._combined()
 
     def _is_last(self, k: int) -> bool:
-        """Say whether there is no scale left that could have a score, and none had."""
+        """True if there is no scale left that could have a score, and none had."""
         return not self.solutions and self._failure is None and k == len(self.scales) - 1
 
     def _limits_left(self, n_left: int) -> dict[str, Any] | None:

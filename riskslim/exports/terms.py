@@ -46,7 +46,7 @@ class Term(NamedTuple):
 
     @property
     def may_lack(self) -> bool:
-        """Say whether it is known what a missing value means."""
+        """True if it is known what a missing value means."""
         return self.variable is not None and self.variable.may_lack
 
     @property
@@ -148,5 +148,5 @@ def _raw_term(score: RiskScore, name: str, points: int) -> Term:
 
 
 def is_truth_value(term: Term) -> bool:
-    """Say whether a term reads a column of 0 and 1, or of True and False."""
+    """True if a term reads a column of 0 and 1, or of True and False."""
     return term.variable is not None and term.variable.kind == "boolean"

@@ -1,9 +1,9 @@
 """Cut-offs of one variable, of which hundreds are nearly the same item.
 
-Neighbours of a chain (:mod:`riskslim.data.nested_thresholds`) differ in a few rows, and so do their losses.
-Of thousands of items, points of some evenly spaced ones of each chain are looked for at first, and
-then of all those around the two best ones of each. Where a few of the most promising items are
-wanted, near-copies count as one.
+Neighbours of a chain (:mod:`riskslim.data.nested_thresholds`) differ in a few rows, and so do their
+losses. Of thousands of items, points of some evenly spaced ones of each chain are looked for at
+first, and then of all those around the two best ones of each. Where a few of the most promising
+items are wanted, near-copies count as one.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class CutOffs:
 
     @property
     def are_skipped(self) -> bool:
-        """Say whether some items are not looked at."""
+        """True if some items are not looked at."""
         return self._stride > 1
 
     def first_look(self, chain: int | None = None) -> NDArray[np.int64]:

@@ -239,7 +239,7 @@ def loss_range(
 
 
 def pays(loss: LogisticLoss) -> bool:
-    """Say whether rounding on samples saves time, all in all.
+    """True if rounding on samples saves time, all in all.
 
     Parameters
     ----------

@@ -312,7 +312,7 @@ class SupportSearch:
 
     @property
     def is_everything(self) -> bool:
-        """Say whether all features that can be used are packed, and no constraint ties them."""
+        """True if all features that can be used are packed, and no constraint ties them."""
         n_usable = int(np.count_nonzero(self.problem.usable))
         return len(self.packed) == n_usable and self.problem.constraint_rows is None
 
@@ -398,7 +398,7 @@ class SupportSearch:
         return self._all_polished(polished[:width], pairs=True)
 
     def _has_room(self, items: Iterable[int]) -> bool:
-        """Say whether the cells of some items are few enough to be told apart."""
+        """True if the cells of some items are few enough to be told apart."""
         return bool(self._n_planes[list(items)].sum() <= kernels.most_planes())
 
     def _exchange_best(self, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
@@ -638,7 +638,7 @@ class SupportSearch:
     # ---- what is feasible --------------------------------------------------------------------
 
     def _is_extensible(self, items: tuple[int, ...]) -> bool:
-        """Say whether the constraints may be met with all of some items, and others beside them."""
+        """True if the constraints may be met with all of some items, and others beside them."""
         rows = self.problem.rows_with_size
         if rows is None:
             return True

@@ -70,13 +70,13 @@ class Work:
 
     @property
     def is_spent(self) -> bool:
-        """Say whether all that is allowed was done."""
+        """True if all that is allowed was done."""
         return self.seconds >= self.limit
 
     def counts(
         self, by_bits: int, by_ranks: int, n_chains: int, *, n_words: int, n_groups: int
     ) -> None:
-        """Count a :meth:`riskslim.data.nested_thresholds.ThresholdCounter.count` of planes in all groups.
+        """Count one call of ``ThresholdCounter.count`` of planes in all groups.
 
         Parameters
         ----------

@@ -103,7 +103,7 @@ class ItemRules:
         return self.max_thresholds if given == "all" else int(given)
 
     def is_supervised(self, name: str) -> bool:
-        """Say whether the outcome chooses the cut-offs of a column."""
+        """True if the outcome chooses the cut-offs of a column."""
         return self.supervised or self.thresholds.get(name) == "supervised"
 
     def source_of_cutoffs(self, name: str) -> CutoffSource:
@@ -428,7 +428,7 @@ def _fit_ordered(
 
 
 def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.99) -> bool:
-    """Say whether integers differ in nearly all of many rows, as numbers of rows do.
+    """True if integers differ in nearly all of many rows, as numbers of rows do.
 
     Parameters
     ----------
@@ -523,7 +523,7 @@ def _check_no_dates(raw: Column, levels: Iterable[Any]) -> None:
 
 
 def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
-    """Say whether all of some levels are text that reads as numbers, such as "61" and "1,5".
+    """True if all of some levels are text that reads as numbers, such as "61" and "1,5".
 
     Parameters
     ----------

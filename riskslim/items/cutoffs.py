@@ -50,7 +50,7 @@ class Neighbours(NamedTuple):
         return self.upper if self.kind == ">=" else self.lower
 
     def holds(self, cutoff: float) -> bool:
-        """Say whether a cut-off splits rows as the value does, in the column's type and beyond it.
+        """True if a cut-off splits rows as the value does, in the column's type and beyond it.
 
         Columns of float32 are compared in float64, by others perhaps in float32.
         """

@@ -361,7 +361,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def uses_outcome(self) -> bool:
-        """Say whether the outcome chooses cut-offs."""
+        """True if the outcome chooses cut-offs."""
         return is_supervised(self)
 
     def fit_summary(self, summary: TableSummary) -> ItemEncoder:

@@ -52,7 +52,7 @@ class Family(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Say whether any of the conditions can hold with any others."""
+        """True if any of the conditions can hold with any others."""
         return len(self.patterns) == 1 << len(self.names)
 
     def implied_by(self, name: str) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def contradicted(
 
 
 def _is_contradicted(family: Family, column: Callable[[str], NDArray[Any]]) -> bool:
-    """Say whether the rows contradict a family."""
+    """True if the rows contradict a family."""
     values = [column(name) != 0 for name in family.names]
     found: set[Pattern]
     if len(values) <= _MAX_COUNTED:

@@ -218,7 +218,7 @@ class Item:
 
     @property
     def is_condition(self) -> bool:
-        """Say whether the item is computed from its variable, and is not the variable itself."""
+        """True if the item is computed from its variable, and is not the variable itself."""
         return self.kind not in ("boolean", "numeric")
 
     @property
@@ -260,7 +260,7 @@ def _is_of_kind(value: Any, kind: ItemKind) -> bool:
 
 
 def lies_between(cutoff: Any, lower: Any, upper: Any, kind: str) -> bool:
-    """Say whether a cut-off tells two neighbouring values apart.
+    """True if a cut-off tells two neighbouring values apart.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def checked_rules(
 
 
 def is_supervised(encoder: ItemEncoder) -> bool:
-    """Say whether the outcome chooses cut-offs of an encoder.
+    """True if the outcome chooses cut-offs of an encoder.
 
     Parameters
     ----------

@@ -452,7 +452,7 @@ def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> 
 
 
 def is_level(value: Any, levels: Sequence[str]) -> bool:
-    """Say whether a value is written as one of these levels, or is the same number or truth value.
+    """True if a value is written as one of these levels, or is the same number or truth value.
 
     Parameters
     ----------

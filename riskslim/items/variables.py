@@ -112,7 +112,7 @@ class RawVariable:
 
     @property
     def may_lack(self) -> bool:
-        """Say whether values were missing in training, so that it is known what that means."""
+        """True if values were missing in training, so that it is known what that means."""
         return self.n_missing > 0
 
     @property

@@ -232,7 +232,7 @@ def _is_chance(
     weight: NDArray[Any] | None,
     **options: Any,
 ) -> bool:
-    """Say whether calibrated risks show such a calibration error by chance."""
+    """True if calibrated risks show such a calibration error by chance."""
     if not _is_calibration_error(metric):
         return False
     function, keywords = _unwrapped(metric)

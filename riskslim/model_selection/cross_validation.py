@@ -95,7 +95,7 @@ class Fold:
 
     @property
     def interrupted(self) -> bool:
-        """Say whether Ctrl-C came when the model was all but found: no other one is begun then."""
+        """True if Ctrl-C came when the model was all but found: no other one is begun then."""
         return _is_interrupted(self.model)
 
 
@@ -160,7 +160,7 @@ class CrossValidation:
 
     @property
     def is_complete(self) -> bool:
-        """Say whether the final model and those of all folds are finished."""
+        """True if the final model and those of all folds are finished."""
         return self.final is not None and len(self.folds) == self.n_folds
 
     def values(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
@@ -616,7 +616,7 @@ def _predictions(model: Any, data: _Data) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _positive_is_last(model: Any, data: _Data) -> bool:
-    """Say whether the positive class is the second one of the model."""
+    """True if the positive class is the second one of the model."""
     classes = np.asarray(model.classes_)
     if len(classes) != 2:
         raise ValueError(f"the model has the classes {classes.tolist()}, expected two")
@@ -702,5 +702,5 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
 
 
 def _is_interrupted(model: Any) -> bool:
-    """Say whether Ctrl-C came while a model was searched for, however late."""
+    """True if Ctrl-C came while a model was searched for, however late."""
     return bool(getattr(_innermost(model, "solution_"), "is_interrupted", False))

@@ -184,7 +184,7 @@ def _as_integer(text: str) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    """Say whether a line of names is none: the fold of a row, or what was meant to be one."""
+    """True if a line of names is none: the fold of a row, or what was meant to be one."""
     try:
         float(text)
     except ValueError:
@@ -274,7 +274,7 @@ def _splits(
 
 
 def _is_pairs(cv: Any) -> bool:
-    """Say whether these are pairs of arrays; anything else is the fold of each row."""
+    """True if these are pairs of arrays; anything else is the fold of each row."""
     if not isinstance(cv, Iterable):
         raise TypeError(
             "cv must be a number of folds, the fold of each row, a file of them, a splitter of "

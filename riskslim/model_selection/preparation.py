@@ -79,7 +79,7 @@ class Preparation:
 
     @property
     def is_refitted(self) -> bool:
-        """Say whether something is learned anew on the training rows of each fold."""
+        """True if something is learned anew on the training rows of each fold."""
         items = self.classifier.items
         return self.steps is not None or (isinstance(items, ItemEncoder) and is_supervised(items))
 

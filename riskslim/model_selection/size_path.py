@@ -100,7 +100,7 @@ class SizeOnPath:
 
     @property
     def is_interrupted(self) -> bool:
-        """Say whether the search for this size was interrupted before its end."""
+        """True if the search for this size was interrupted before its end."""
         return self.solution.certificate.status is Status.INTERRUPTED
 
 
@@ -630,7 +630,7 @@ class _PathOnRows:
 
     @property
     def is_partial(self) -> bool:
-        """Say whether a search was not finished; Ctrl-C can come too late for that."""
+        """True if a search was not finished; Ctrl-C can come too late for that."""
         return _is_partial(self.solutions)
 
 

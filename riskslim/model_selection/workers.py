@@ -83,7 +83,7 @@ class Workers:
 
     @property
     def has_free(self) -> bool:
-        """Say whether a worker has nothing to do."""
+        """True if a worker has nothing to do."""
         return self._free > 0
 
     def submit(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
@@ -129,7 +129,7 @@ class Workers:
         (self._folder / _STOP).touch()
 
     def has_begun(self, future: Future[Any]) -> bool:
-        """Say whether the worker does this work already, and is not still importing packages.
+        """True if the worker does this work already, and is not still importing packages.
 
         Parameters
         ----------

@@ -233,7 +233,7 @@ class RiskScoreProblem:
 
     @property
     def is_constrained_per_scale(self) -> bool:
-        """Say whether there are several scales, and constraints that differ from scale to scale.
+        """True if there are several scales, and constraints that differ from scale to scale.
 
         Those are looked at by the problem of each scale, :meth:`at_scale`, alone.
         """
@@ -421,7 +421,7 @@ class RiskScoreProblem:
 
     @property
     def intercept_is_derived(self) -> bool:
-        """Say whether both bounds of the intercept are derived from the data, none given."""
+        """True if both bounds of the intercept are derived from the data, none given."""
         return all(self.open_intercepts)
 
     @property
@@ -535,7 +535,7 @@ class RiskScoreProblem:
         return coef
 
     def _has_risks_of(self, smaller: NDArray[np.int64], k: int, coef: NDArray[np.int64]) -> bool:
-        """Say whether points that are a k-th of others have their risks, both at a best scale.
+        """True if points that are a k-th of others have their risks, both at a best scale.
 
         Those of the smaller points are risks of the larger ones if these can have k times the
         scale. That they are the best of the larger ones, too, is seen from the objective: where it
@@ -578,7 +578,7 @@ class RiskScoreProblem:
         return int(np.count_nonzero(np.asarray(coef)[1:]))
 
     def is_feasible(self, coef: ArrayLike) -> bool:
-        """Say whether a vector is integer, within bounds, of a permitted size, and as constrained.
+        """True if a vector is integer, within bounds, of a permitted size, and as constrained.
 
         Parameters
         ----------

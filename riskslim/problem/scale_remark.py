@@ -190,7 +190,7 @@ def _is_feasible(
     features: NDArray[np.intp],
     points: NDArray[np.int64],
 ) -> bool:
-    """Say whether the points meet what is asked of points."""
+    """True if the points meet what is asked of points."""
     changed = vector.copy()
     changed[features + 1] = points
     return not problem.violations(changed)

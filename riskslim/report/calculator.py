@@ -148,7 +148,7 @@ def _values_of(item: Item) -> list[float]:
 
 
 def _is_number(item: Item) -> bool:
-    """Say whether a condition is about numbers alone, or about their absence."""
+    """True if a condition is about numbers alone, or about their absence."""
     if item.kind == "missing":
         return True
     values = item.value if isinstance(item.value, tuple) else (item.value,)

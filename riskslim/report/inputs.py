@@ -82,7 +82,7 @@ def check_path(path: Any) -> None:
 
 
 def is_same_score(one: RiskScore, other: RiskScore) -> bool:
-    """Say whether two scores predict the same.
+    """True if two scores predict the same.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ def _requirements(score: RiskScore) -> list[tuple[str, list[str]]]:
 
 
 def _restricts(text: str) -> bool:
-    """Say whether a requirement on variables has a sentence of its own."""
+    """True if a requirement on variables has a sentence of its own."""
     return bool(_MOST_ITEMS.fullmatch(text) or _TREND.fullmatch(text))
 
 
@@ -185,7 +185,7 @@ def _restrictions(score: RiskScore) -> Iterator[str]:
 
 
 def _are_all(score: RiskScore, names: list[str], most: int) -> bool:
-    """Say whether these are all variables with more features than may have points."""
+    """True if these are all variables with more features than may have points."""
     counts = Counter(variable_of(name, score.items) for name in score.feature_names)
     return {one for one, count in counts.items() if count > most} == set(names)
 

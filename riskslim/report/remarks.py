@@ -166,7 +166,7 @@ def _remark_on_line(score: RiskScore, rows: Rows) -> str | None:
 
 
 def _is_off(interval: Interval, perfect: float) -> bool:
-    """Say whether the interval is known, and does not hold what is perfect."""
+    """True if the interval is known, and does not hold what is perfect."""
     return perfect < interval.lower or perfect > interval.upper
 
 

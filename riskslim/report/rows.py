@@ -310,7 +310,7 @@ def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | Non
 
 
 def _is_certified(score: RiskScore, n_samples: int, loss: float) -> bool:
-    """Say whether the certificate is about these rows and weights."""
+    """True if the certificate is about these rows and weights."""
     certificate = score.certificate
     return (
         certificate is not None
@@ -320,7 +320,7 @@ def _is_certified(score: RiskScore, n_samples: int, loss: float) -> bool:
 
 
 def is_same_loss(one: float, other: float) -> bool:
-    """Say whether two losses are equal but for rounding."""
+    """True if two losses are equal but for rounding."""
     return math.isclose(one, other, rel_tol=_SAME_LOSS, abs_tol=1e-15)
 
 

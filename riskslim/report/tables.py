@@ -181,7 +181,7 @@ def _note_on_optimism(rows: Sequence[Rows]) -> str:
 
 
 def _has_calibration_at_scores(rows: Rows) -> bool:
-    """Say whether calibration errors are about scores that many rows have, or about bins."""
+    """True if calibration errors are about scores that many rows have, or about bins."""
     return rows.bins is not None or len(np.unique(rows.scores)) <= MOST_DISTINCT_SCORES
 
 

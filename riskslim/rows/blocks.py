@@ -15,7 +15,8 @@ of 128 bytes.
 ``bytes``
     The other integer columns, int8.
 ``row_tiles``
-    Real columns, in the row tiles of :mod:`riskslim.data.row_tiles`: read where they are, without a copy.
+    Real columns, in the row tiles of :mod:`riskslim.data.row_tiles`: read where they are, without a
+    copy.
 """
 
 from __future__ import annotations

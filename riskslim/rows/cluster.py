@@ -78,7 +78,7 @@ def current_client() -> Client | None:
 
 
 def is_lost(future: Future) -> bool:
-    """Say whether a future never will have a result.
+    """True if a future never will have a result.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def label_of_events(found: Collection[Any]) -> Any:
 
 
 def makes_items(items: Any) -> bool:
-    """Say whether items are an encoder, and not what columns are.
+    """True if items are an encoder, and not what columns are.
 
     Parameters
     ----------
@@ -600,7 +600,7 @@ class Reading:
     # ---- the result --------------------------------------------------------------------------
 
     def fits(self, features: Features, n_rows: int) -> bool:
-        """Say whether so many rows have room in memory, with what a search makes of them."""
+        """True if so many rows have room in memory, with what a search makes of them."""
         n_integers = int(np.count_nonzero(features.is_integer))
         per_row = n_integers + 8 * (len(features.names) - n_integers) + 1 + 8 + 2
         return _COPIES * per_row * n_rows <= self.memory_limit

@@ -1,4 +1,4 @@
-"""Excerpts of training data, wherever their rows are: some of the rows, some of the features."""
+"""Subsets of training data, wherever their rows are: some of the rows, some of the features."""
 
 from __future__ import annotations
 

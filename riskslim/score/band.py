@@ -69,7 +69,7 @@ class VariableBands:
 
     @property
     def is_factor(self) -> bool:
-        """Say whether values are multiplied by points, so that there are no bands."""
+        """True if values are multiplied by points, so that there are no bands."""
         return bool(self.bands[0].worth)
 
     @property

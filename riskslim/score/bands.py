@@ -260,7 +260,7 @@ def _special_values(score: RiskScore, items: Sequence[Item]) -> list[float]:
 
 
 def _is_of_numbers(item: Item, special: Sequence[float]) -> bool:
-    """Say whether a condition is about more than special values."""
+    """True if a condition is about more than special values."""
     return item.kind in COMPARISONS or not {*_numbers(item)} <= {*special} or not special
 
 
@@ -315,7 +315,7 @@ def _between(low: _Break | None, high: _Break | None) -> Fraction:
 
 
 def _is_within(value: Fraction, low: _Break | None, high: _Break | None) -> bool:
-    """Say whether a number lies between two breaks."""
+    """True if a number lies between two breaks."""
     is_above = low is None or value > low.at or (value == low.at and not low.above)
     is_below = high is None or value < high.at or (value == high.at and high.above)
     return is_above and is_below

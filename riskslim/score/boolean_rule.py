@@ -73,7 +73,7 @@ class BooleanRule:
         return tuple(dict.fromkeys(one.feature for term in self.terms for one in term))
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Say whether the rule holds in each row.
+        """True if the rule holds in each row.
 
         Parameters
         ----------

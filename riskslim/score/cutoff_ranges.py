@@ -106,7 +106,7 @@ class CutoffRange:
         return "none nearby" if self._is_own(item) else self._ends(item)
 
     def _is_own(self, item: Item | None) -> bool:
-        """Say whether all cut-offs of the range split rows as the one of the feature does."""
+        """True if all cut-offs of the range split rows as the one of the feature does."""
         if self.lower == self.upper or item is None or item.interval is None:
             return self.lower == self.upper
         first, last = item.interval

@@ -553,7 +553,7 @@ def _changeable(
 
 
 def _says_nothing_is_known(item: Item, special: Mapping[str, Collection[float]]) -> bool:
-    """Say whether a condition is about missing values, or values that are no measurements."""
+    """True if a condition is about missing values, or values that are no measurements."""
     if item.kind == "missing":
         return True
     numbers = [number_of(level) for level in item.levels]

@@ -32,7 +32,7 @@ def label_of(score: RiskScore, name: str) -> Label:
 
 
 def may_lack(score: RiskScore, variable: str) -> bool:
-    """Say whether a variable may be missing in records, so that its conditions count as no."""
+    """True if a variable may be missing in records, so that its conditions count as no."""
     known = score.variables.get(variable)
     if known is not None or score.variables:
         return known is not None and known.may_lack

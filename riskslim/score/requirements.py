@@ -31,7 +31,7 @@ class Requirement(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        """Say whether the score meets it."""
+        """True if the score meets it."""
         return self.violation is None
 
     @property

@@ -392,7 +392,7 @@ def _faults_of_condition(values: NDArray[np.float64]) -> Iterator[ColumnError]:
 
 
 def are_whole(scores: NDArray[np.float64]) -> bool:
-    """Say whether scores are integers that float64 tells apart."""
+    """True if scores are integers that float64 tells apart."""
     # Beyond 2**53 it does not hold every integer.
     return bool(
         np.abs(scores).max(initial=0.0) < 2.0**53 and np.array_equal(scores, np.rint(scores))

@@ -142,7 +142,7 @@ class Observations:
 
     @property
     def are_integers(self) -> bool:
-        """Say whether all scores are integers."""
+        """True if all scores are integers."""
         return self.scores.dtype.kind == "i"
 
     @property
@@ -192,7 +192,7 @@ class AttainableScores:
 
     @property
     def are_integers(self) -> bool:
-        """Say whether all scores are integers."""
+        """True if all scores are integers."""
         return all(values.is_integer for values in self.score.feature_ranges.values())
 
     def enumerated(self) -> NDArray[np.int64] | None:

@@ -165,7 +165,7 @@ def feature_ranges_of(
     rows : TrainingData
         With all combinations of values of these features, or a sample of them.
     data : TrainingData
-        All that ``rows`` are an excerpt of.
+        All that ``rows`` are a subset of.
     names : sequence of str
 
     Returns

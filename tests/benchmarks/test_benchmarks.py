@@ -20,7 +20,7 @@ from benchmarks import (
     cutoffs,
     default_scale,
     large,
-    levers,
+    variants,
     memory,
     nested,
     peers,
@@ -717,14 +717,14 @@ def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
             cutoffs.main([*arguments, *wrong])
 
 
-def test_levers_are_compared(tmp_path, data_folder, capsys):
+def test_variants_are_compared(tmp_path, data_folder, capsys):
     arguments = [
         str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--seeds", "2",
-        "--levers", "default,fractional_rounds=0+cut_pool=0",
+        "--variants", "default,fractional_rounds=0+cut_pool=0",
     ]  # fmt: skip
-    assert levers.main(arguments) == 0
-    rows = levers.read_rows(tmp_path / "levers.csv", levers.FIELDS)
-    assert [row["lever"] for row in rows[:2]] == ["default", "fractional_rounds=0+cut_pool=0"]
+    assert variants.main(arguments) == 0
+    rows = variants.read_rows(tmp_path / "variants.csv", variants.FIELDS)
+    assert [row["variant"] for row in rows[:2]] == ["default", "fractional_rounds=0+cut_pool=0"]
     assert [row["seed"] for row in rows] == ["0"] * 4 + ["1"] * 4
     for data in ("adult", "mammo"):
         objectives = [float(row["objective"]) for row in rows if row["data"] == data]
@@ -732,11 +732,11 @@ def test_levers_are_compared(tmp_path, data_folder, capsys):
     table = capsys.readouterr().out
     assert table.count("\n") == 4
     assert " s |" in table
-    assert levers.main([*arguments, "--report-only"]) == 0
+    assert variants.main([*arguments, "--report-only"]) == 0
     assert capsys.readouterr().out == table
     for bad in ("no_such_setting=1", "cut_pool=-1"):
         with pytest.raises(SystemExit):
-            levers.main([*arguments, "--levers", bad])
+            variants.main([*arguments, "--variants", bad])
 
 
 @pytest.fixture

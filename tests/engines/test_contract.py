@@ -46,7 +46,7 @@ from ways import EVERY, LATTICE, NATIVE, PARTS, counted_events, stopped, ways_of
 pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
 
 # What is drawn: what comes first in it is what cases shrink to.
-SOURCES = (*["any"] * 5, *["constraints"] * 3, *["twins"] * 2, "bounds on scores")
+SOURCES = (*["any"] * 5, *["constraints"] * 3, *["duplicates"] * 2, "bounds on scores")
 # Ways that take another course on such columns than on others, and what shows that they were taken.
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "as drawn": (
@@ -369,7 +369,7 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
     requests = st.sampled_from([{"n_solutions": 10}, {"within": 0.1}, {"within": 0.3}])
     kept = {
         "intercept": st.sampled_from([None, *INTERCEPTS]),
-        "source": st.sampled_from(["any", "twins"]),
+        "source": st.sampled_from(["any", "duplicates"]),
     }
     check_examples(15, check, case=cases("as drawn", 300, **kept), request=requests)
     assert ended[False] > 10, ended

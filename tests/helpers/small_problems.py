@@ -289,7 +289,7 @@ SOURCES: dict[str, Callable[[np.random.Generator, int], SmallProblem]] = {
     "any": random_problem,
     "constraints": random_constrained_problem,
     "bounds on scores": random_bounded_problem,
-    "twins": duplicate_problem,
+    "duplicates": duplicate_problem,
     "scales": random_scaled_problem,
 }
 COLUMNS: dict[str, Change] = {

@@ -57,7 +57,7 @@ class Rows:
 class Case:
     """A small node: rows, penalties, limits, and everything in its box."""
 
-    def __init__(self, seed, *, twins=False, worth="one"):
+    def __init__(self, seed, *, duplicates=False, worth="one"):
         rng = np.random.default_rng(seed)
         self.worth = random_worth(np.random.default_rng([seed, 1]), worth)
         d = int(rng.integers(1, 5))
@@ -73,8 +73,8 @@ class Case:
         self.box[:, rng.random(p) < 0.1] = 0.0
         self.min_size = int(rng.integers(1, p)) if rng.random() < 0.3 else 0
         self.max_size = int(rng.integers(max(self.min_size, 1), p))
-        self.twin, self.ends = np.full(p, -1, np.int64), np.zeros((2, p))
-        if twins:
+        self.duplicate, self.ends = np.full(p, -1, np.int64), np.zeros((2, p))
+        if duplicates:
             self._make_duplicates()
         self._enumerate()
         self.cutoff = self._cutoff(rng)
@@ -86,7 +86,7 @@ class Case:
         self.box[:, 1] = [-2.0, 2.0]
         self.box[:, -1] = [-1.0, 2.0]
         if len(self.penalty) > 2:
-            self.twin[-1], self.ends[:, -1] = 1, (2.0, -2.0)
+            self.duplicate[-1], self.ends[:, -1] = 1, (2.0, -2.0)
 
     def _enumerate(self):
         values = [np.arange(low, high + 1) for low, high in self.box.T]
@@ -129,8 +129,8 @@ def random_worth(rng, kind):
 
 
 @functools.cache
-def case(seed, *, twins=False, worth="one"):
-    return Case(seed, twins=twins, worth=worth)
+def case(seed, *, duplicates=False, worth="one"):
+    return Case(seed, duplicates=duplicates, worth=worth)
 
 
 class Run:
@@ -145,7 +145,7 @@ class Run:
             for x in (rows.integers, rows.reals)
         ]
         self.arguments = (
-            *fill, rows.slot, rows.positive, rows.negative, node.penalty, largest, node.twin,
+            *fill, rows.slot, rows.positive, rows.negative, node.penalty, largest, node.duplicate,
             node.ends, node.min_size, node.max_size,
             node.cutoff if cutoff is None else cutoff, tolerance, np.empty(0),
         )  # fmt: skip
@@ -256,7 +256,7 @@ class Large:
         rng = np.random.default_rng(n)
         self.rows = Rows(rng, n, n_integers, 3)
         p = n_integers + 4
-        self.penalty, self.twin, self.ends = np.zeros(p), np.full(p, -1), np.zeros((2, p))
+        self.penalty, self.duplicate, self.ends = np.zeros(p), np.full(p, -1), np.zeros((2, p))
         self.min_size, self.max_size, self.cutoff = 0, p - 1, math.inf
         self.worth = np.ones(3)
         self.box = np.tile([[-box], [box]], p).astype(float)
@@ -366,11 +366,11 @@ def test_every_end_of_an_expansion_is_met():
     assert set(ends) == {-2, -1, 0, 1, 2, 3}
 
 
-def test_of_twins_one_best_vector_stays():
+def test_of_duplicates_one_best_vector_stays():
     met = 0
     for seed in range(200):
-        node = case(seed, twins=True)
-        if node.twin.max() < 0 or not node.optimum + 1e-9 < node.cutoff:
+        node = case(seed, duplicates=True)
+        if node.duplicate.max() < 0 or not node.optimum + 1e-9 < node.cutoff:
             continue
         run = Run(node, tolerance=1e-4)
         assert run.solve_root() == nodes.OPEN

@@ -23,7 +23,7 @@ from riskslim import (
     discrete_coordinate_descent,
     sequential_rounding,
 )
-from riskslim.data import chains, packed
+from riskslim.data import nested_thresholds, packed
 from riskslim.engines.branch_and_bound import additive, elimination
 from riskslim.engines.settings import TunedSettings
 from riskslim.heuristics.mixed import MixedSearch
@@ -32,7 +32,7 @@ from riskslim.heuristics.supports import search_supports
 # Arrays that kernels work in, which hold nothing before and after.
 WORK = {
     "additive": {"linearise": ["work"], "fit": ["work"]},
-    "chains": {"sweep_chains": ["scratch"]},
+    "nested_thresholds": {"sweep_chains": ["scratch"]},
     "cutoffs": {"search": ["room64"]},
     "distinct": {"group_rows": ["plane"]},
     "heuristics": {
@@ -200,7 +200,7 @@ def test_heuristics(use_kernels, backend):
 
 def test_searches(use_kernels, monkeypatch):
     # Problems this small have ways of their own.
-    monkeypatch.setattr(chains, "WORTHWHILE", 0)
+    monkeypatch.setattr(nested_thresholds, "WORTHWHILE", 0)
     monkeypatch.setattr(packed, "_WORDS_OF_A_THREAD", 1)
     monkeypatch.setattr(elimination, "LEAST_USED", 1)
     monkeypatch.setattr(elimination, "RELAXATIONS", 0.0)

@@ -37,7 +37,7 @@ from riskslim import (
 from riskslim.data import batches
 from riskslim.data.store import RowsElsewhereError
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
-from riskslim.rows import disk, excerpts, reading
+from riskslim.rows import disk, reading, subsets
 
 N = 3000
 # So small that half of the rows and more are spilled.
@@ -294,7 +294,7 @@ def test_what_needs_rows_one_by_one(tmp_path):
         sampled(data, 1)
 
 
-def test_excerpts(tmp_path, monkeypatch):
+def test_subsets(tmp_path, monkeypatch):
     """The values of some features, and those of a sample where they are too many."""
     table = frame()
     folder = write(table, tmp_path, "parquet", 2)
@@ -309,7 +309,7 @@ def test_excerpts(tmp_path, monkeypatch):
         score, expected = (RiskScore.from_coefficients(coef, one) for one in (data, whole))
         assert dict(score.feature_ranges) == dict(expected.feature_ranges)
         assert score.prevalence == expected.prevalence
-    monkeypatch.setattr(excerpts, "_MOST_DISTINCT", 50)
+    monkeypatch.setattr(subsets, "_MOST_DISTINCT", 50)
     score = RiskScore.from_coefficients(coef, data)
     for name in ("age", "pressure"):
         found, wanted = (one.feature_ranges[name] for one in (score, expected))

@@ -32,7 +32,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 
 @inlined
 def stopped(stop):
-    """Say whether work is to end, as rs_stopped."""
+    """True if work is to end, as rs_stopped."""
     now = stop[0]
     if now < 0:
         stop[0] = 1 if now == -1 else now + 1
@@ -582,7 +582,7 @@ def sum_losses_and_slopes(slopes, s, label, weight, strip, lane):
     return _fold(lane)
 
 
-# ---- real columns in row tiles: the counterpart of row_tiles.h -------------------------------------
+# ---- real columns in row tiles: the counterpart of row_tiles.h ----------------------------------
 
 # The widths of loops over a row tile's rows are read from arrays: LLVM unrolls loops whose widths
 # are small constants before it looks for vectors, and then finds none.

@@ -1101,7 +1101,7 @@ def _measure_odds_of_chunk(race, rows, bounds, used, sums, begin):
 
 @helper
 def _has_digits(race, rows, line):
-    """Say whether derivatives along a line come from digits: no weights, small integers."""
+    """True if derivatives along a line come from digits: no weights, small integers."""
     return (
         rows.weights.shape[0] == 0
         and line > 0

@@ -17,8 +17,8 @@ from riskslim._kernels.numba_backend.chunks import (
 )
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
-# Columns of integers, their coefficients, the non-zero ones of these; row tiles of reals, the indices
-# and coefficients of the columns to be added; the intercept. As _model gives them.
+# Columns of integers, their coefficients, the non-zero ones of these; row tiles of reals, the
+# indices and coefficients of the columns to be added; the intercept. As _model gives them.
 _MODEL = (
     *(read(int8, 2), read(float64), read(int64)),
     *(read(float64, 3), read(int64), read(float64), float64),

@@ -7,8 +7,8 @@ features, whatever their points, their number and the scale. Effects are fitted 
 of columns, in time that does not depend on the number of items.
 
 The point that is found is turned back into coefficients, and what bounds a node is the
-linearisation of the loss there, over the integer vectors of its box (:func:`nodes.apply_cut`): it is
-valid however well effects were fitted.
+linearisation of the loss there, over the integer vectors of its box (:func:`nodes.apply_cut`): it
+is valid however well effects were fitted.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Boxes:
         return self._incumbents.cutoff
 
     def is_stopped(self) -> bool:
-        """Say whether the work is to end."""
+        """True if the work is to end."""
         return bool(self.stop[0])
 
     def price_constraints(self, box: NDArray[np.float64], worker: Worker) -> None:

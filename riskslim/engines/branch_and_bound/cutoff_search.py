@@ -128,7 +128,7 @@ class SortedRows:
 
     @staticmethod
     def fit(packed: EnumerationItems, chains: NestedThresholds) -> bool:
-        """Say whether there are chains, and ranks and orders of the rows take little enough memory.
+        """True if there are chains, and ranks and orders of the rows take little enough memory.
 
         Parameters
         ----------
@@ -471,7 +471,7 @@ class CutoffSearch(OpenSet):
 
     @property
     def is_done(self) -> bool:
-        """Say whether nothing is left; see :attr:`OpenSet.is_done`."""
+        """True if nothing is left; see :attr:`OpenSet.is_done`."""
         is_left = self._roots is not None or self._has_empty or self._now or self._later
         return self._is_pruned or not is_left
 
@@ -665,7 +665,7 @@ class _Limits:
         return cls(share.T, upper, length, apart, of_item[: completion.n_in].tolist())
 
     def allow(self, chosen: list[int]) -> bool:
-        """Say whether items of these chains can be together."""
+        """True if items of these chains can be together."""
         if len(self.upper) and (self.share[:, chosen].sum(axis=1) > self.upper + 1e-9).any():
             return False
         if any(chosen.count(c) < self.required.count(c) for c in self.required):

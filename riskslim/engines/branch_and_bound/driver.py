@@ -463,7 +463,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             incumbents.polish(found.coef)
 
     def _allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
-        """Say whether a box is to be kept, without a look at the rates once time is over."""
+        """True if a box is to be kept, without a look at the rates once time is over."""
         assert self.rates is not None
         return self._is_stopped() or self.rates.allows(lower, upper)
 

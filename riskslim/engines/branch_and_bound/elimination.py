@@ -162,7 +162,7 @@ class Elimination(OpenSet):
 
     @property
     def is_done(self) -> bool:
-        """Say whether no piece is open; see :attr:`OpenSet.is_done`."""
+        """True if no piece is open; see :attr:`OpenSet.is_done`."""
         return not self._heap
 
     def prune(self, cutoff: float) -> None:
@@ -333,7 +333,7 @@ class Elimination(OpenSet):
         lower_bound: float,
         stop: NDArray[np.int64],
     ) -> tuple[bool, float]:
-        """Say whether the best families, as many as a score has items, bound it too low.
+        """True if the best families, as many as a score has items, bound it too low.
 
         They are found by leaving out the one whose effects vary least, again and again.
         """
@@ -373,7 +373,8 @@ class Elimination(OpenSet):
         return [
             piece._replace(
                 bound=max(piece.bound, fitted.bound), box=box, coef=coef,
-                worth=InverseScale(*worth.tolist()), effects=fitted.effects, is_early=fitted.is_early,
+                worth=InverseScale(*worth.tolist()), effects=fitted.effects,
+                is_early=fitted.is_early,
             )
         ], seconds  # fmt: skip
 
@@ -388,8 +389,8 @@ class Elimination(OpenSet):
             return []
         return [
             piece._replace(
-                bound=max(piece.bound, bound), box=box, coef=coef, worth=InverseScale(*worth.tolist()),
-                spent=piece.spent + seconds,
+                bound=max(piece.bound, bound), box=box, coef=coef,
+                worth=InverseScale(*worth.tolist()), spent=piece.spent + seconds,
             )
         ]  # fmt: skip
 

@@ -26,7 +26,7 @@ class Room(NamedTuple):
         return self.words.nbytes + self.integers.nbytes + self.floats.nbytes
 
     def holds(self, n_words: int, n_integers: int, n_floats: int) -> bool:
-        """Say whether it is enough for a scan that needs so much."""
+        """True if it is enough for a scan that needs so much."""
         return (
             len(self.words) >= n_words
             and len(self.integers) >= n_integers

@@ -151,17 +151,17 @@ class Incumbents:
 
     @property
     def is_one(self) -> bool:
-        """Say whether one vector was asked for, not a list."""
+        """True if one vector was asked for, not a list."""
         return self.n_solutions == 1 and self.within is None
 
     @property
     def is_single(self) -> bool:
-        """Say whether one optimal vector is enough, whichever of equals it is."""
+        """True if one optimal vector is enough, whichever of equals it is."""
         return self.is_one and self.accepts is None
 
     @property
     def is_full(self) -> bool:
-        """Say whether there are more vectors than are meant to be kept."""
+        """True if there are more vectors than are meant to be kept."""
         return self.n_solutions is None and len(self._sorted) > MAX_SOLUTIONS
 
     @property
@@ -216,7 +216,7 @@ class Incumbents:
         return self._take(coef, self.problem.objective(coef))
 
     def _is_new(self, coef: NDArray[np.int64]) -> bool:
-        """Say whether a vector is feasible and was not offered before; it is, from now on."""
+        """True if a vector is feasible and was not offered before; it is, from now on."""
         key = coef.tobytes()
         if key in self._offered or not self.problem.is_feasible(coef):
             return False
@@ -237,7 +237,7 @@ class Incumbents:
         return objective
 
     def _is_wanted(self, objective: float) -> bool:
-        """Say whether a vector belongs to the best ones so far, however little it is better."""
+        """True if a vector belongs to the best ones so far, however little it is better."""
         if objective > self.ceiling:
             return False
         if self.n_solutions is None or len(self._sorted) < self.n_solutions:
@@ -340,7 +340,7 @@ class Incumbents:
 
     @property
     def polishing_is_long(self) -> bool:
-        """Say whether to polish a vector takes as long as to relax several nodes."""
+        """True if to polish a vector takes as long as to relax several nodes."""
         return self._rough is not None
 
     def _exchange_items(self, supports: SupportSearch, vector: NDArray[np.int64]) -> None:
@@ -394,7 +394,7 @@ class Incumbents:
 
     @property
     def is_mixed(self) -> bool:
-        """Say whether many features can be used, and some of them have too many values for bits."""
+        """True if many features can be used, and some of them have too many values for bits."""
         return self._mixed is not None
 
     def search_mixed(

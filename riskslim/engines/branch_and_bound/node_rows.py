@@ -134,7 +134,7 @@ class NodeRows:
 
     @property
     def kind(self) -> str:
-        """Say whether one of the columns is "real", or all are "integer"."""
+        """True if one of the columns is "real", or all are "integer"."""
         return "real" if (self.slot < 0).any() else "integer"
 
     @property
@@ -394,7 +394,7 @@ class NodeRows:
 
 
 def _may_merge(rows: KernelRows) -> bool:
-    """Say whether it may pay to merge rows, whatever their labels."""
+    """True if it may pay to merge rows, whatever their labels."""
     if len(rows.weights) or rows.n_rows <= MANY_ROWS:
         return True
     unlabelled = dataclasses.replace(rows, labels=np.ones(rows.n_rows, np.int8))
@@ -532,7 +532,7 @@ class RowsBySupport:
         return found
 
     def _is_worthwhile(self, features: NDArray[np.bool_]) -> bool:
-        """Say whether merging may leave few rows; of many rows the first ones decide."""
+        """True if merging may leave few rows; of many rows the first ones decide."""
         if self._first is None:
             return True
         merged = self._first.merged(features, self.should_stop)

@@ -69,12 +69,12 @@ class OpenNodes(OpenSet):
 
     @property
     def is_done(self) -> bool:
-        """Say whether there is no node."""
+        """True if there is no node."""
         return not (self.heap or self._dive)
 
     @property
     def is_begun(self) -> bool:
-        """Say whether the search dives; see :attr:`OpenSet.is_begun`."""
+        """True if the search dives; see :attr:`OpenSet.is_begun`."""
         return bool(self._dive)
 
     def prune(self, cutoff: float) -> None:

@@ -137,11 +137,11 @@ class OpenSet(abc.ABC):
     @property
     @abc.abstractmethod
     def is_done(self) -> bool:
-        """Say whether nothing is left."""
+        """True if nothing is left."""
 
     @property
     def is_begun(self) -> bool:
-        """Say whether it is looked into before sets of smaller bounds."""
+        """True if it is looked into before sets of smaller bounds."""
         return False
 
     @abc.abstractmethod

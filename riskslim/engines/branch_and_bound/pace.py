@@ -50,7 +50,7 @@ class Pace:
 
     @property
     def is_known(self) -> bool:
-        """Say whether enough nodes are known for a prediction."""
+        """True if enough nodes are known for a prediction."""
         return len(self._nodes) >= FEWEST_NODES
 
     def add(self, bound: float, children: list[float], seconds: float) -> None:

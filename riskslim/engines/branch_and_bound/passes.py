@@ -238,7 +238,7 @@ class SampledNodes:
         return cls(rows, rows.first(n)) if rows.n_rows > WORTHWHILE * n else None
 
     def is_for(self, rows: NodeRows) -> bool:
-        """Say whether a node that needs these rows is worth a sample.
+        """True if a node that needs these rows is worth a sample.
 
         Parameters
         ----------
@@ -505,7 +505,7 @@ def _summed(
 
 
 def _can_be_pruned(part: KernelNode, work: NodeWork) -> bool:
-    """Say whether one more linearisation may prune a node, which is not solved as well as asked.
+    """True if one more linearisation may prune a node, which is not solved as well as asked.
 
     The objective is that of a point of the relaxation, whose least value is no larger.
     """

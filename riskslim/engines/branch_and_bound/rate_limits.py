@@ -116,7 +116,7 @@ class RateLimits:
         return np.array(found)
 
     def settles_in(self, packed: EnumerationItems, t_low: float, t_high: float) -> bool:
-        """Say whether a vector settles the rest of its support, by losses that cells give exactly.
+        """True if a vector settles the rest of its support, by losses that cells give exactly.
 
         Parameters
         ----------

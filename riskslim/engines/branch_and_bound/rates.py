@@ -53,7 +53,7 @@ class Rates:
         self._tried: set[bytes] = set()
 
     def accepts(self, coef: NDArray[np.int64]) -> bool:
-        """Say whether a vector meets the constraints.
+        """True if a vector meets the constraints.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Rates:
         return all(check.violation(coef) is None for check in self.checks)
 
     def allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
-        """Say whether some predictions that a box leaves open meet each constraint.
+        """True if some predictions that a box leaves open meet each constraint.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ class Recorder:
         self._gap, self._updates, self._share = math.inf, -1, 0.0
 
     def is_due(self, gap: float, updates: int, share: float) -> bool:
-        """Say whether there is a new score, or a gap or a share of supports that has changed.
+        """True if there is a new score, or a gap or a share of supports that has changed.
 
         Parameters
         ----------

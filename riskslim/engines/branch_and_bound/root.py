@@ -225,7 +225,8 @@ def solve_root(
         stop=stop,
         on_score=on_score,
     )
-    # Of duplicates only one may be left in a box, and then another one is in an equally good vector.
+    # Of duplicates only one may be left in a box, and then another one is in an equally good
+    # vector.
     settings = TunedSettings(order_duplicates=False, merge_rows=False, swaps=swaps)
     search = RootSearch(problem, settings, incumbents, 1, stop, time.perf_counter())
     for start in starts:

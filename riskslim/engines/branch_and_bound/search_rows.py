@@ -250,7 +250,7 @@ class RowsOfParts(RowsBySupport):
         return max(MOST_CELLS, self.sample.n_rows)
 
     def can_have(self, box: NDArray[np.generic]) -> bool:
-        """Say whether the features of a box have few combinations of values.
+        """True if the features of a box have few combinations of values.
 
         Parameters
         ----------

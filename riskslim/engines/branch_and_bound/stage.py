@@ -68,7 +68,7 @@ class NodeTables:
         self._counts, self._incumbents = counts, incumbents
 
     def are_cheap(self, node: Node) -> bool:
-        """Say whether a node is completed rather than branched on.
+        """True if a node is completed rather than branched on.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class NodeTables:
         return Expansion(children, None, node.features, scanned, seconds)
 
     def are_long(self, node: Node) -> bool:
-        """Say whether a node is completed, and has so many supports that threads should share them.
+        """True if a node is completed, and has so many supports that threads should share them.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Stage(OpenSet):
 
     @property
     def is_done(self) -> bool:
-        """Say whether all supports have been looked at; see :attr:`OpenSet.is_done`."""
+        """True if all supports have been looked at; see :attr:`OpenSet.is_done`."""
         return self._is_over
 
     def prune(self, cutoff: float) -> None:

@@ -120,7 +120,7 @@ class UnionPlan(NamedTuple):
         return 1e-9 * ROW_NS * n_rows * len(self.unions)
 
     def fits(self, memory: float, n_threads: int) -> bool:
-        """Say whether counts have room.
+        """True if counts have room.
 
         Parameters
         ----------

@@ -2,9 +2,10 @@
 
 Derived bounds of the intercept hold an optimal one. A list holds scores that are worse, with
 intercepts that can lie beyond them. A search for a list therefore has wider bounds: no score with
-an intercept beyond these has an objective of a level or less (:mod:`riskslim.loss.intercept_levels`). The
-level is not known before the list is. The search begins with one that the score without any points
-gives, and is repeated with that of its list if this is larger.
+an intercept beyond these has an objective of a level or less
+(:mod:`riskslim.loss.intercept_levels`). The level is not known before the list is. The search
+begins with one that the score without any points gives, and is repeated with that of its list if
+this is larger.
 """
 
 from __future__ import annotations

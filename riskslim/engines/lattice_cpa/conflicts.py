@@ -1,4 +1,4 @@
-"""Say whether constraints can be met: what a solver says, confirmed.
+"""Whether constraints can be met: what a solver says, confirmed.
 
 That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`.
 """

@@ -171,7 +171,7 @@ class _CuttingPlanes:
 
     @property
     def converged(self) -> bool:
-        """Say whether the bounds agree to within the tolerances, the solver's own included."""
+        """True if the bounds agree to within the tolerances, the solver's own included."""
         allowed = max(self.gap_tolerance * self.upper_bound, 2 * self.tolerance)
         return self.upper_bound - self.lower_bound <= allowed
 

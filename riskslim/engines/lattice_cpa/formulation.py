@@ -301,7 +301,7 @@ class Formulation:
         self.value_range = (0, self.loss)
 
     def should_prefer_indicators(self, wanted: bool | None) -> bool:
-        """Say whether to branch on :attr:`indicators` before coefficients.
+        """True if to branch on :attr:`indicators` before coefficients.
 
         Parameters
         ----------

@@ -228,13 +228,13 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             self.abort()
 
     def stop_requested(self) -> bool:
-        """Say whether the user wants the search to end."""
+        """True if the user wants the search to end."""
         if self.user_stop is not None and self.user_stop():
             self.interrupted.set()
         return self.interrupted.is_set()
 
     def out_of_time(self) -> bool:
-        """Say whether the time limit is reached, or the search has nothing to find any more."""
+        """True if the time limit is reached, or the search has nothing to find any more."""
         over = self.stop_requested() or self.remaining <= 0
         return over or self._beyond_cutoff()
 
@@ -361,7 +361,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         return self.assembled(relaxation.coef, certificate, relaxation.trace, statistics)
 
     def _is_settled(self, search: LatticeSearch) -> bool:
-        """Say whether the bound without constraints on rates is all that has to be proven."""
+        """True if the bound without constraints on rates is all that has to be proven."""
         if self.relaxation is None:
             return False
         share: float = self.limits["gap_tolerance"]

@@ -69,7 +69,7 @@ class _Checks:
         self.nodes_before = search.nodes_before
 
     def accept(self, coef: NDArray[np.int64]) -> bool:
-        """Say whether a score meets the rates; the best one so far is the incumbent, too."""
+        """True if a score meets the rates; the best one so far is the incumbent, too."""
         self.n_checked += 1
         if not self.search.problem.is_feasible(coef):
             return False
@@ -83,7 +83,7 @@ class _Checks:
         return self.gap_tolerance > 0 and self.search.gap <= self.gap_tolerance
 
     def _takes_too_long(self) -> bool:
-        """Say whether time is over, or would be at the pace so far before the bound gets there."""
+        """True if time is over, or would be at the pace so far before the bound gets there."""
         spent, whole = time.perf_counter() - self.began, self.ends - self.began
         if spent < TRIED * whole:
             return False

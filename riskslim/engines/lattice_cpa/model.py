@@ -260,7 +260,7 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
 
 @functools.cache
 def has_limited_size() -> bool:
-    """Say whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
+    """True if the installed CPLEX is one that refuses models beyond 1000 variables or rows.
 
     Returns
     -------

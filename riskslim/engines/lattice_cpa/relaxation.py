@@ -146,7 +146,7 @@ class RelaxationRun:
 
     @property
     def is_best(self) -> bool:
-        """Say whether no score is known that is better and breaks constraints on rates."""
+        """True if no score is known that is better and breaks constraints on rates."""
         return self.coef is not None and self.objective <= self._least
 
     def solve(self) -> Relaxation:

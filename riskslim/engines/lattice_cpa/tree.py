@@ -141,7 +141,7 @@ class TreeEvents:
         self.search.distrust(best_possible_bounds(self.search.problem))
 
     def should_propose(self, known: float) -> bool:
-        """Say whether to propose the search's best score to a solver.
+        """True if to propose the search's best score to a solver.
 
         Parameters
         ----------

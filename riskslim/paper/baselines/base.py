@@ -144,7 +144,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _remarks(self, pool: Pool) -> tuple[str, ...]:
-        """Say whether the choice was among few models, and whether nothing came of it."""
+        """True if the choice was among few models, and whether nothing came of it."""
         is_empty = not self.coef_.any()
         if self.n_feasible_ >= _FEW_FEASIBLE * len(pool) and not is_empty:
             return ()

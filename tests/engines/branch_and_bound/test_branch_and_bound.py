@@ -466,8 +466,9 @@ class TestLists:
 
 
 SETTINGS = (
-    {"branching": "curvature"}, {"merge_rows": False}, {"order_duplicates": False}, {"swaps": False},
-    {"rounding_interval": 1}, {"batch_size": 1}, {"batch_size": 100}, {"memory_limit": 1},
+    {"branching": "curvature"}, {"merge_rows": False}, {"order_duplicates": False},
+    {"swaps": False}, {"rounding_interval": 1}, {"batch_size": 1}, {"batch_size": 100},
+    {"memory_limit": 1},
     {"node_tolerance": 1.0}, {"max_node_tolerance": 1e-6},
 )  # fmt: skip
 

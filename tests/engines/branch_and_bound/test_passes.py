@@ -204,8 +204,9 @@ def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
         small.fixed, small.min_size, small.max_size = {}, 0, None
         small.constraints = (if_then(small.names[0], [small.names[1]]),)
         settings = TunedSettings(
-            swaps=False, order_duplicates=False, rounding_interval=1000, batch_size=1, sample_rows=1,
-            tables="always", cutoffs="never", max_node_tolerance=1.0, node_tolerance=1.0,
+            swaps=False, order_duplicates=False, rounding_interval=1000, batch_size=1,
+            sample_rows=1, tables="always", cutoffs="never", max_node_tolerance=1.0,
+            node_tolerance=1.0,
         )  # fmt: skip
         best, problem = enumerate_optimum(small), small.build()
         solution = branch_and_bound(problem, settings=settings)
