@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import riskslim
 from benchmarks import (
+    ablation,
     branch_and_bound,
     cutoffs,
     default_scale,
     large,
-    variants,
     memory,
     nested,
     peers,
@@ -722,8 +722,8 @@ def test_variants_are_compared(tmp_path, data_folder, capsys):
         str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--seeds", "2",
         "--variants", "default,fractional_rounds=0+cut_pool=0",
     ]  # fmt: skip
-    assert variants.main(arguments) == 0
-    rows = variants.read_rows(tmp_path / "variants.csv", variants.FIELDS)
+    assert ablation.main(arguments) == 0
+    rows = ablation.read_rows(tmp_path / "variants.csv", ablation.FIELDS)
     assert [row["variant"] for row in rows[:2]] == ["default", "fractional_rounds=0+cut_pool=0"]
     assert [row["seed"] for row in rows] == ["0"] * 4 + ["1"] * 4
     for data in ("adult", "mammo"):
@@ -732,11 +732,11 @@ def test_variants_are_compared(tmp_path, data_folder, capsys):
     table = capsys.readouterr().out
     assert table.count("\n") == 4
     assert " s |" in table
-    assert variants.main([*arguments, "--report-only"]) == 0
+    assert ablation.main([*arguments, "--report-only"]) == 0
     assert capsys.readouterr().out == table
     for bad in ("no_such_setting=1", "cut_pool=-1"):
         with pytest.raises(SystemExit):
-            variants.main([*arguments, "--variants", bad])
+            ablation.main([*arguments, "--variants", bad])
 
 
 @pytest.fixture
