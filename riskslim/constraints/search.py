@@ -1,4 +1,4 @@
-r"""Whether constraints can be met at all, and which of them contradict each other.
+r"""Feasibility of constraints, and which of them contradict each other.
 
 Bounds of the loss do not lead to a vector that meets constraints which rounding does not meet,
 and they do not show that there is none. The search of this module looks at the constraints alone.

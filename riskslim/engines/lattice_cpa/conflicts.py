@@ -1,4 +1,4 @@
-"""Whether constraints can be met: what a solver says, confirmed.
+"""Feasibility of constraints: what a solver says, confirmed.
 
 That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`.
 """
