@@ -22,7 +22,6 @@ from riskslim import LatticeCPASettings, Solution, branch_and_bound, lattice_cpa
 from riskslim.constraints import search as constraint_search
 from riskslim.engines.branch_and_bound import (
     additive,
-    beyond,
     elimination,
     incumbents,
     passes,
@@ -31,6 +30,7 @@ from riskslim.engines.branch_and_bound import (
     roundings,
     stage,
     unions,
+    wider_intercepts,
     workspace,
 )
 from riskslim.engines.branch_and_bound import (
@@ -85,7 +85,7 @@ FOR_UNIONS = (
     (unions, {"ROW_NS": 0.0}),
 )  # fmt: skip
 # Bounds of the intercept that a list finds to be too narrow, so that it is searched for once more.
-REPEATED = (beyond.WiderIntercepts, {"first": lambda self, problem: problem})
+REPEATED = (wider_intercepts.WiderIntercepts, {"first": lambda self, problem: problem})
 
 
 @contextlib.contextmanager
@@ -261,7 +261,7 @@ EVENTS: tuple[tuple[Any, str, dict[str, Callable[..., bool]]], ...] = (
     (unions.UnionCells, "merged", {"unions": lambda found: found is not None}),
     (roundings.Roundings, "work", {"rounded aside": lambda _: True}),
     (relaxations, "priced", {"multipliers": lambda found: found is not None}),
-    (beyond.WiderIntercepts, "wider", {"repeated lists": lambda found: found is not None}),
+    (wider_intercepts.WiderIntercepts, "wider", {"repeated lists": lambda found: found is not None}),
 )  # fmt: skip
 
 

@@ -602,7 +602,7 @@ def test_what_is_known_bounds_the_box(seeds, worth):
         known = linearised(run, point)[0][0]
         run.arguments = (*run.arguments[:-1], known)
         own = (run.box, run.coef, run.worth, run.result)
-        if nodes.settle(*run.arguments, *own, *run.rest) == nodes.PRUNED:
+        if nodes.apply_cut(*run.arguments, *own, *run.rest) == nodes.PRUNED:
             assert not node.better.any(), seed
             continue
         assert node.within(run.box, run.worth)[node.better].all(), seed

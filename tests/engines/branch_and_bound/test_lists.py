@@ -41,7 +41,7 @@ def test_a_stop_before_intercepts_beyond_are_looked_at_keeps_the_list(monkeypatc
         raise StoppedError
 
     expected = branch_and_bound(one_item(), within=0.02)
-    monkeypatch.setattr(beyond.WiderIntercepts, "wider", stopped)
+    monkeypatch.setattr(wider_intercepts.WiderIntercepts, "wider", stopped)
     solution = branch_and_bound(one_item(), within=0.02)
     assert solution.certificate.objective == expected.certificate.objective
     assert solution.pool.coefficients.tolist() == expected.pool.coefficients.tolist()

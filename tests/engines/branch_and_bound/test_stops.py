@@ -15,13 +15,13 @@ from riskslim.engines.branch_and_bound import (
     workspace,
 )
 from riskslim.engines.branch_and_bound import (
+    enumeration_items as packed,
+)
+from riskslim.engines.branch_and_bound import (
     node_rows as rows,
 )
 from riskslim.engines.branch_and_bound import (
     support_enumeration as tables,
-)
-from riskslim.engines.branch_and_bound import (
-    table_items as packed,
 )
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.heuristics import problem_items as heuristics_packed
