@@ -261,7 +261,7 @@ EVENTS: tuple[tuple[Any, str, dict[str, Callable[..., bool]]], ...] = (
     (unions.UnionCells, "merged", {"unions": lambda found: found is not None}),
     (roundings.Roundings, "work", {"rounded aside": lambda _: True}),
     (relaxations, "priced", {"multipliers": lambda found: found is not None}),
-    (wider_intercepts.WiderIntercepts, "wider", {"repeated lists": lambda found: found is not None}),
+    (wider_intercepts.WiderIntercepts, "wider", {"repeated lists": lambda one: one is not None}),
 )  # fmt: skip
 
 

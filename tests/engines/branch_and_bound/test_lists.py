@@ -13,7 +13,7 @@ from enumeration import (
     slopes,
 )
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, branch_and_bound
-from riskslim.engines.branch_and_bound import wider_intercepts as beyond
+from riskslim.engines.branch_and_bound import wider_intercepts
 from riskslim.loss.intercept_levels import InterceptLevels
 from riskslim.rows.base import StoppedError
 
@@ -62,7 +62,7 @@ def test_given_bounds_are_kept():
 def test_more_scores_than_there_are_within_the_bounds():
     pool = branch_and_bound(one_item(), n_solutions=200).pool
     assert (pool.complete, pool.intercepts, len(pool)) == (True, None, 200)
-    pool = branch_and_bound(one_item(), n_solutions=beyond.MOST_MORE + 1).pool
+    pool = branch_and_bound(one_item(), n_solutions=wider_intercepts.MOST_MORE + 1).pool
     low, high = pool.intercepts
     assert not pool.complete
     assert len(pool) == 5 * (high - low + 1)
