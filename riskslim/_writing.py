@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["check_writable", "csv_text", "same_file", "write_file"]
 
-# A folder that holds no new file, and a file that nothing can be put in the place of, as one that
+# A folder that holds no new file, and a file that nothing can be put in place of, as one that
 # a container has mounted: the file that is there may still be written to.
 _NO_REPLACEMENT = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
 
@@ -176,7 +176,7 @@ def _temporary(folder: Path, mode: int = 0o666) -> tuple[Path, int]:
 
 
 def _replace(target: Path, octets: bytes, found: os.stat_result | None) -> None:
-    """Write a new file and put it in the place of the target."""
+    """Write a new file and put it in place of the target."""
     # Others must not read what they could not read in the file that is replaced.
     temporary, descriptor = _temporary(target.parent, 0o666 if found is None else 0o600)
     try:

@@ -116,7 +116,7 @@ class RiskScore:
         Share of the training rows that had the positive label, by the weights that the score was
         fitted with: what :meth:`recalibrated` starts from.
     recalibration : Recalibration, optional
-        Real numbers in the place of intercept and scale in all risks: see :meth:`recalibrated`.
+        Real numbers in place of intercept and scale in all risks: see :meth:`recalibrated`.
     requirements : sequence of Requirement, optional
         What the score was found under, in words, each with a mark
         (:meth:`RiskScoreProblem.requirements`).

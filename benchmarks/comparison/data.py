@@ -23,7 +23,7 @@ DATASETS = {
 }
 # Those that the paper has, and that nobody can download.
 NOT_AVAILABLE = ("rearrest",)
-# The number of the final model, which is fitted to all rows, in the place of one of a fold.
+# The number of the final model, which is fitted to all rows, in place of one of a fold.
 ALL_ROWS = -1
 
 

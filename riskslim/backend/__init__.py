@@ -2,7 +2,7 @@
 
 None of the package's classes is needed. A coefficient vector has d + 1 numbers, the intercept
 first; X is an array of n rows and d columns, y holds 0 and 1, or -1 and +1. Everything is checked
-before compiled code sees it. Repeated calls take what :func:`prepare` returns in the place of X
+before compiled code sees it. Repeated calls take what :func:`prepare` returns in place of X
 and y.
 
 ========================================================= ==========================================

@@ -66,7 +66,7 @@ class Box(NamedTuple):
 class Prepared:
     """Rows, labels and weights, packed; made by :func:`prepare`.
 
-    Functions of :mod:`riskslim.backend` take it in the place of X, y and the weights. It holds a
+    Functions of :mod:`riskslim.backend` take it in place of X, y and the weights. It holds a
     copy: the arrays that it was made of may change afterwards. It is safe to use from several
     threads, and can be pickled.
 

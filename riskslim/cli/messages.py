@@ -33,7 +33,7 @@ def explained(error: Exception) -> str:
     Returns
     -------
     str
-        One line, with options in the place of parameters.
+        One line, with options in place of parameters.
     """
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

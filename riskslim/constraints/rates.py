@@ -155,7 +155,7 @@ class RateConstraint(Constraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RateLimit(RateConstraint):
-    """Requirement of :func:`false_positive_rate_at_most` and its like."""
+    """Requirement of :func:`false_positive_rate_at_most` and similar ones."""
 
     name: str | None = None
 

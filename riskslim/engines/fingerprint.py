@@ -101,7 +101,7 @@ def facts_of(
     settings : mapping
         As in :func:`fingerprint`.
     sizes : sequence of int, optional
-        Of a path, in the place of ``max_size``. Default: a search for one score.
+        Of a path, in place of ``max_size``. Default: a search for one score.
     n_folds : int, default 0
     folds : str, optional
         Digest of their rows.

@@ -96,7 +96,7 @@ class Width:
 
     beam: int  # supports that are kept at each size
     exchanged: int  # supports of the beam whose neighbourhood is looked at
-    breadth: int  # items that are tried in the place of one that was taken out
+    breadth: int  # items that are tried in place of one that was taken out
     pair: tuple[int, int]  # the same for two: of the first, and of the second for each
     kin: float = NEAR  # log-odds of having cut-offs of which one is enough
 
@@ -463,7 +463,7 @@ class SupportSearch:
             yield self._completed(support, (width.breadth,))
 
     def _without(self, support: Support, out: tuple[int, ...], width: Width) -> list[Support]:
-        """The best supports that have others in the place of some items."""
+        """The best supports that have others in place of some items."""
         rest = tuple(i for i in support.items if i not in out)
         breadths = (width.breadth,) if len(out) == 1 else width.pair
         known = self._neighbours.get((rest, breadths))

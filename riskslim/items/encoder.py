@@ -124,7 +124,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         same.
     round_thresholds : bool, default False
         Put each threshold at the roundest number that separates the same two values: the one with
-        the fewest significant digits, "age >= 50" in the place of "age >= 49.37". The items of the
+        the fewest significant digits, "age >= 50" in place of "age >= 49.37". The items of the
         rows of fit are the same. Thresholds that are given are left as they are.
     threshold_digits : int, optional
         Round thresholds to so many significant digits. Rows of fit may then be split otherwise, and

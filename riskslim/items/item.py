@@ -596,7 +596,7 @@ def conditions(name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def as_written(number: float) -> float:
-    """A number as people write it: -7 in the place of -7.0."""
+    """A number as people write it: -7 in place of -7.0."""
     return int(number) if float(number).is_integer() and abs(number) < 2**53 else number
 
 

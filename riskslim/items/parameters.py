@@ -218,7 +218,7 @@ def _groups(what: str, given: Any) -> SpecialGroups:
 
 
 def _shortest(value: Any) -> float:
-    """A number as it is written: -7 in the place of -7.0."""
+    """A number as it is written: -7 in place of -7.0."""
     return as_written(float(plain_number(value)))
 
 

@@ -152,7 +152,7 @@ class RawVariable:
         return special_among(values, self.special)
 
     def _measured(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values with NaN in the place of special ones."""
+        """Values with NaN in place of special ones."""
         where = self.are_special(values)
         return np.where(where, np.nan, values) if where.any() else values
 

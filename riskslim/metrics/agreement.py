@@ -305,7 +305,7 @@ def integrated_calibration_index(
     References
     ----------
     Austin & Steyerberg (2019), The Integrated Calibration Index (ICI) and Related Metrics,
-    Statistics in Medicine 38, with loess in the place of lowess. Cleveland (1979), JASA 74.
+    Statistics in Medicine 38, with loess in place of lowess. Cleveland (1979), JASA 74.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def calibration_error(
         row counts with its own distance, should rows of one score differ in their risk.
     bins : int or "auto", optional
         None: each distinct score by itself, which is the paper's CAL. A number: that many bins of
-        about equally many rows, with the mean risk of each bin in the place of :math:`p_i`.
+        about equally many rows, with the mean risk of each bin in place of :math:`p_i`.
         "auto": 10 bins if there are more than 30 distinct scores.
     pos_label : optional
         Label of the positive class. Default: 1 where the labels are 0/1 or -1/+1, else the

@@ -35,7 +35,7 @@ def standard_cpa(
         Must be feasible.
     relaxation : bool, default False
         Solve the linear relaxation (RiskSlimLP): real-valued coefficients, and
-        :math:`\alpha_j \in [0, 1]` in the place of the count of features.
+        :math:`\alpha_j \in [0, 1]` in place of the count of features.
     gap_tolerance : float, default 0.0
         Stop when 1 - lower/upper bound is at most this (:math:`\varepsilon^{stop}`).
     time_limit : float, default 60.0

@@ -124,7 +124,7 @@ def remark_on_scale(
     features = "this feature" if n == 1 else f"these {n} features"
     return (
         f"The scale is fixed at {problem.scales.high:.10g}. With other points at the scale "
-        f"{found.scale:g}, {features} would have a loss of {found.loss:.6f} in the place of "
+        f"{found.scale:g}, {features} would have a loss of {found.loss:.6f} in place of "
         f"{found.before:.6f}, {(found.before - found.loss) / found.before:.1%} less: a free scale "
         "gives a score at least as good."
     )

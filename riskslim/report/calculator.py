@@ -99,7 +99,7 @@ def calculator_variables(score: RiskScore) -> tuple[list[dict[str, Any]], int]:
 
 
 def calculator_numbers(score: RiskScore) -> list[dict[str, Any]]:
-    """Find the raw numbers that can be entered in the place of conditions on them.
+    """Find the raw numbers that can be entered in place of conditions on them.
 
     Parameters
     ----------

@@ -541,7 +541,7 @@ class _Work:
         self.futures[number] = self.cluster.compute_again(self.recipes[number])
 
     def replace(self, function: Callable[..., Any], groups: Sequence[Sequence[int]]) -> None:
-        """Put new objects in the place of groups of these, which workers then forget."""
+        """Put new objects in place of groups of these, which workers then forget."""
         from dask import delayed
 
         call = delayed(function, pure=False)

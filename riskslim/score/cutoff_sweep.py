@@ -1,7 +1,7 @@
 """The loss around the cut-offs of a score, and how flat it is.
 
 Which of several nearly equal cut-offs is best on some rows is often chance. Here all cut-offs of a
-variable are tried in the place of the one that a score has, everything else left as it is: points,
+variable are tried in place of the one that a score has, everything else left as it is: points,
 intercept, scale, and the other features. Rows are sorted once by the variable's values; that a row
 meets the condition or not changes its own loss alone, so that the losses of all cut-offs are sums
 over the beginning or the end of that order.
@@ -159,7 +159,7 @@ def ranges_with_other_points(
     Notes
     -----
     A range is widened by the next cut-off of its variable where no value lies between both, and the
-    list has a score with it in the place of the present one, and with the other features.
+    list has a score with it in place of the present one, and with the other features.
     """
     best = float(pool.objectives[0])
     supports = [

@@ -28,7 +28,7 @@ def checked_remarks(given: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     TypeError
-        One text in the place of several, or something that is no text.
+        One text in place of several, or something that is no text.
     """
     if isinstance(given, str):
         raise TypeError(f"fit_remarks must be texts, not one str, got {given!r}")

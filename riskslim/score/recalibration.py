@@ -42,7 +42,7 @@ _MOST_STEPS = 100
 
 @dataclasses.dataclass(frozen=True)
 class Recalibration:
-    r"""Real numbers in the place of a score's intercept and scale.
+    r"""Real numbers in place of a score's intercept and scale.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def alike(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
     Returns
     -------
     list of (str, list of str)
-        By the first of them: the text, with '' in the place of the name where it has one name, and
+        By the first of them: the text, with '' in place of the name where it has one name, and
         the names.
 
     Examples

@@ -56,7 +56,7 @@ class ScoreSheet(SheetContent):
     requirements : sequence of Requirement
         What the score was found under: the last lines beneath the tables.
     variables : sequence of VariableBands
-        The points by variable, in the place of the points table; ``lines`` are empty then.
+        The points by variable, in place of the points table; ``lines`` are empty then.
     proof : sequence of str
         What is proven of the score, as small print with the requirements.
 

@@ -126,7 +126,7 @@ def test_fit(table, tmp_path):
         "26.4'."
     ) + remark(
         "The scale is fixed at 1. With other points at the scale 1.95, these 3 features would have "
-        "a loss of 0.296069 in the place of 0.298833, 0.9% less: a free scale gives a score at "
+        "a loss of 0.296069 in place of 0.298833, 0.9% less: a free scale gives a score at "
         "least as good."
     )
     assert {file.name for file in tmp_path.iterdir()} == {"the patients.csv", "score.json"}

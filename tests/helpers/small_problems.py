@@ -325,7 +325,7 @@ class Case:
     n_rows: int | None = None
     n_features: int | None = None
     left_out: frozenset[str] = frozenset()
-    intercept: tuple[int | None, int | None] | None = None  # in the place of what is drawn
+    intercept: tuple[int | None, int | None] | None = None  # in place of what is drawn
 
     @functools.cached_property
     def small(self) -> SmallProblem:

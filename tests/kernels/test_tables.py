@@ -311,7 +311,7 @@ def test_values_of_a_column():
 
 
 def whole(X):
-    """As many whole values in the place of those of each column."""
+    """As many whole values in place of those of each column."""
     return np.column_stack([np.unique(x, return_inverse=True)[1] for x in X.T]).astype(float)
 
 

@@ -26,7 +26,7 @@ KINDS = ("<=", ">=", "<", ">")
 
 
 def objective(score, values, other, y, weights, item):
-    """The weighted mean loss, with another condition in the place of that on `v`."""
+    """The weighted mean loss, with another condition in place of that on `v`."""
     met = {
         ">=": values >= item.value, "<=": values <= item.value,
         ">": values > item.value, "<": values < item.value,

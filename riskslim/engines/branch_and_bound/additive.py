@@ -301,7 +301,7 @@ class AdditiveModel:
         Returns
         -------
         Fitted
-            Of infinite bound if the box has nothing to offer.
+            Of infinite bound if the box is pruned.
         """
         live = self.live(box)
         if not len(live):  # a constant, which relaxations are quick to bound

@@ -191,7 +191,7 @@ class Boxes:
         Returns
         -------
         ndarray of float64, shape (4,), or None
-            None: it has nothing to offer.
+            None if it is pruned.
         """
         part = KernelNode(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         rows, _ = self.rows.at(box, self.rows.all_features)
@@ -214,7 +214,7 @@ class Boxes:
         Returns
         -------
         float
-            Infinite if it has nothing to offer.
+            Infinite if it is pruned.
         """
         result = self.relaxed(*arguments)
         return math.inf if result is None else self.bound(result)

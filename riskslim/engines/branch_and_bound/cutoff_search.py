@@ -75,7 +75,7 @@ _HEAD = 6
 
 @dataclasses.dataclass
 class CutoffCounts:
-    """Counts of what searches over cut-offs did.
+    """Statistics of searches over cut-offs.
 
     Parameters
     ----------

@@ -358,7 +358,7 @@ class Elimination(OpenSet):
         limits: tuple[float, float],
         stop: NDArray[np.int64],
     ) -> tuple[list[Subproblem], float]:
-        """A piece without some families, none if it has nothing to offer; predicted seconds."""
+        """A piece without some families, none if it is pruned; predicted seconds."""
         assert self._additive is not None
         cutoff, level = limits
         box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
@@ -381,7 +381,7 @@ class Elimination(OpenSet):
     def _without(
         self, piece: Subproblem, j: int, worker: Worker, limits: tuple[float, float], seconds: float
     ) -> list[Subproblem]:
-        """The part of a piece that does without an item, none if it has nothing to offer."""
+        """The part of a piece that does without an item, none if it is pruned."""
         box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
         box[:, 1 + j] = coef[1 + j] = 0.0
         bound = self._boxes.bound_by(worker, box, coef, worth, *limits)

@@ -176,7 +176,7 @@ class Incumbents:
 
     @property
     def cutoff(self) -> float:
-        """Bound from which on a node has nothing to offer."""
+        """Bound from which on a node is pruned."""
         limits = [self.known]
         if self.n_solutions is not None and len(self._sorted) >= self.n_solutions:
             limits.append(self._sorted[self.n_solutions - 1][0] - self.tolerance)

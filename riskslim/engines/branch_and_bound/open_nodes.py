@@ -84,7 +84,7 @@ class OpenNodes(OpenSet):
             self.heap.clear()
 
     def replace(self, nodes: list[Node]) -> None:
-        """Open other nodes in the place of those that there are.
+        """Open other nodes in place of those that there are.
 
         Parameters
         ----------

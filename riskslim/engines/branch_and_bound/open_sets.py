@@ -52,7 +52,7 @@ class Found(NamedTuple):
     returned : Node or None
         A node that is open again.
     opened : OpenSet or None
-        A set of another kind in the place of a node.
+        A set of another kind in place of a node.
     """
 
     children: Sequence[Child] = ()

@@ -281,7 +281,7 @@ class SampledNodes:
         Returns
         -------
         ndarray of float64 or None
-            What is known of the root; None if it has nothing to offer.
+            What is known of the root; None if it is pruned.
         """
         known = NOTHING_KNOWN
         for _ in range(ROOT_PASSES):

@@ -121,7 +121,7 @@ class Relaxations:
         return max(float(result[0]) + self.constant, 0.0)
 
     def relax_root(self, rows: NodeRows, root: KernelNode, cutoff: float, worker: Worker) -> bool:
-        """Relax and shrink a root, all in place; False if it has nothing to offer.
+        """Relax and shrink a root, all in place; False if it is pruned.
 
         Parameters
         ----------

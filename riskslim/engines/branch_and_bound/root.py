@@ -95,7 +95,7 @@ class RootSearch(Search):
         return Root(box, self.lower_bound, points)
 
     def shave(self, root: Root, deadline: float) -> Root:
-        """Cut off the ends of every range that have nothing to offer, found by bisection.
+        """Cut off the ends of every range that cannot hold a better score, found by bisection.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class RootSearch(Search):
         j: int,
         ends: tuple[float, float],
     ) -> Child | None:
-        """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
+        """Relaxation with one coefficient between two ends, None if it is pruned."""
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
         box[:, j] = ends

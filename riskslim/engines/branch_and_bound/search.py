@@ -213,7 +213,7 @@ class Search:
         return Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
     def _solved_root(self, low: float, high: float) -> Child | None:
-        """Relaxation over one interval of t, None if it has nothing to offer."""
+        """Relaxation over one interval of t, None if it is pruned."""
         box, coef = self._box.copy(), np.zeros(self._box.shape[1])
         worth = np.array([min(max(1.0, low), high), low, high])
         part = KernelNode(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
@@ -340,7 +340,7 @@ class Search:
         return max(self.seconds, self._ways.total)
 
     def _update_bound(self) -> None:
-        """Forget open sets that have nothing to offer; the others bound what is not known."""
+        """Prune open sets that hold no better score; the others bound what is not known."""
         cutoff = self.incumbents.cutoff
         for one in (*self._others, self._nodes):
             one.prune(cutoff)

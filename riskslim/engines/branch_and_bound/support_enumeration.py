@@ -133,7 +133,7 @@ class Scanned(NamedTuple):
 
 @dataclasses.dataclass
 class TableCounts:
-    """Counts of what tables did.
+    """Statistics of support enumeration.
 
     Parameters
     ----------

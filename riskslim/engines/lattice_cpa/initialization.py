@@ -45,7 +45,7 @@ def initialize_by_root(
     stop: NDArray[np.int64] | None = None,
     on_score: Callable[[NDArray[np.int64], float], None] | None = None,
 ) -> Initialization:
-    """Initialization by the root of the native branch and bound, in the place of CPA.
+    """Initialization by the root of the native branch and bound, in place of CPA.
 
     The relaxation of the true loss is solved by Newton's method; its solution is rounded and
     polished; and the box of the coefficients shrinks to what can be better than the result. The cut
