@@ -137,7 +137,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fixed : mapping from names to ints, optional
         Points that are given, not chosen; 0 leaves a feature out.
     coef_values : mapping from names to iterables of ints, optional
-        All points that a feature may have, in place of its bounds; 0 only if it is among them.
+        Allowed points, which replace the bounds of a feature; 0 only if it is among them.
     class_weight : mapping from labels to weights, "balanced" or None
         Weights of the classes, by which the rows' own weights are multiplied; 1 for a label that
         is not named. "balanced" gives both classes the same total weight. Risks are then

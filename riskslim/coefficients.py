@@ -57,8 +57,8 @@ class CoefficientSet:
     fixed : mapping from names to ints, optional
         Coefficients that are given, not chosen. Each must lie within its bounds and sign.
     values : mapping from names to iterables of ints, optional
-        All coefficients that a feature may have, in place of its bounds. Zero is allowed
-        only if it is among them.
+        Allowed coefficients, which replace the bounds of a feature. Zero is allowed only if
+        it is among them.
     intercept_lower, intercept_upper : int, optional
         Bounds of the intercept. None: derived from the data so that they provably contain
         an optimal intercept (:class:`~riskslim.LogisticLoss`).

@@ -133,7 +133,7 @@ def fit(
 
     Every column is a feature, apart from the outcome, the weights and those excluded; with
     --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
-    of a path or a cross-validation, what is finished.
+    with --path or --cv, finished fits are kept.
     """
     with session(quiet=quiet, verbose=verbose):
         selection = Selection(
