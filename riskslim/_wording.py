@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 __all__ = [
+    "aligned",
     "how_to_install",
     "listing",
     "near",
@@ -16,6 +17,37 @@ __all__ = [
     "pip_install",
     "printable",
 ]
+
+
+def aligned(lines: list[list[str]], n_left: int = 0) -> str:
+    """Put the cells of lines below each other.
+
+    Parameters
+    ----------
+    lines : list of list of str
+        All of one length.
+    n_left : int, default 0
+        So many columns are aligned on the left, the others on the right.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim._wording import aligned
+    >>> print(aligned([["AUC", "0.7"], ["loss", "0.51"]], n_left=1))
+    AUC    0.7
+    loss  0.51
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    sides = "<" * n_left + ">" * (len(widths) - n_left)
+    return "\n".join(
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    )
 
 
 def percent(risk: float, extreme: float) -> str:

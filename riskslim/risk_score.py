@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from riskslim.model_selection.cross_validation import CrossValidation
     from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.validation import Validation
     from riskslim.solution import Solution
 
 __all__ = ["RiskScore"]
@@ -1203,6 +1204,50 @@ class RiskScore:
             title=title,
         )  # fmt: skip
         write_file(path, page)
+
+    def validate(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        thresholds: Sequence[float] | None = None,
+        n_resamples: int | None = None,
+    ) -> Validation:
+        """Judge the score on rows of another place or time: external validation.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, labels and weights, as in :meth:`report`.
+        thresholds : sequence of float, optional
+            Risks at which the net benefit is wanted. Default: a quarter of the observed risk, half
+            of it, itself, twice and four times.
+        n_resamples : int, optional
+            Bootstrap resamples, as in :meth:`report`.
+
+        Returns
+        -------
+        Validation
+            Discrimination, calibration and net benefit with their intervals, and what a
+            recalibration would change; printed, it is a page.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`report`; thresholds out of range.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-1, {"x": 2}, outcome_name="stroke")
+        >>> found = score.validate({"x": [0, 0, 0, 1, 1, 1]}, [0, 0, 1, 0, 1, 1], n_resamples=0)
+        >>> round(found.metrics["auc"], 3), found.advised
+        (0.667, None)
+        """
+        from riskslim.report.validation import validated
+
+        return validated(self, X, y, sample_weight, thresholds=thresholds, n_resamples=n_resamples)
 
     # ---- changed ---------------------------------------------------------------------------------
 

@@ -55,6 +55,7 @@ def application() -> typer.Typer:
     from riskslim.cli.fit import demo, fit
     from riskslim.cli.help import Command, Commands
     from riskslim.cli.options import root
+    from riskslim.cli.validate import validate
 
     app = typer.Typer(
         name="riskslim",
@@ -68,6 +69,8 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(root)
-    for command in (fit, predict, explain, show, scorecard, recalibrate, report, export, demo):
+    for command in (
+        fit, predict, explain, validate, show, scorecard, recalibrate, report, export, demo,
+    ):  # fmt: skip
         app.command(cls=Command)(command)
     return app

@@ -41,10 +41,12 @@ from riskslim.cli.options import (
     OutcomeOfRows,
     PageOutput,
     PointsShown,
+    PositiveOfRows,
     PredictionsOutput,
     Prevalence,
     QueriedTable,
     Reasons,
+    Rename,
     Resamples,
     RiskColumn,
     RowsFiles,
@@ -84,6 +86,7 @@ def predict(
     data: DataFiles,
     identifier: Identifier = None,
     output: PredictionsOutput = None,
+    rename: Rename = None,
     unknown_levels: UnknownLevels = "error",
     missing_text: MissingText = None,
     separator: Separator = None,
@@ -110,6 +113,7 @@ def predict(
         risk_score = riskslim.RiskScore.load(score)
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+            rename=rename,
         )  # fmt: skip
         parts: list[pyarrow.Table] = []
         remarks: list[str] = []
@@ -203,6 +207,8 @@ def recalibrate(
     score: ScoreFile,
     data: RowsFiles = None,
     outcome: OutcomeOfRows = None,
+    positive: PositiveOfRows = None,
+    rename: Rename = None,
     weights: Weights = None,
     prevalence: Prevalence = None,
     from_prevalence: FromPrevalence = None,
@@ -230,7 +236,7 @@ def recalibrate(
         risk_score = riskslim.RiskScore.load(score)
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
-            memory_limit=memory_limit, what="recalibrate",
+            memory_limit=memory_limit, what="recalibrate", rename=rename, positive=positive,
         )  # fmt: skip
         rows = None
         if data:
@@ -283,6 +289,8 @@ def report(
     data: DataFiles,
     output: PageOutput,
     outcome: OutcomeOfRows = None,
+    positive: PositiveOfRows = None,
+    rename: Rename = None,
     weights: Weights = None,
     test: TestFiles = None,
     unknown_levels: UnknownLevels = "error",
@@ -324,7 +332,7 @@ def report(
         columns = group or []
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
-            memory_limit=memory_limit, what="report",
+            memory_limit=memory_limit, what="report", rename=rename, positive=positive,
         )  # fmt: skip
         rows = [
             applied.all_rows(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from riskslim._wording import listing, near
-from riskslim.cli.arguments import bytes_of, checked_unknown_levels, csv_format_of
+from riskslim.cli.arguments import by_name, bytes_of, checked_unknown_levels, csv_format_of
 from riskslim.data.batches import DATA_SUFFIXES, common_schema, find_files, in_schema
 from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
+from riskslim.data.labels import encode_labels
 from riskslim.items.item import source_variable
 from riskslim.rows.reading import default_memory_limit
+from riskslim.score.observations import class_labels
 
 if TYPE_CHECKING:
     import pyarrow
@@ -34,9 +38,9 @@ class RowsOfFile(NamedTuple):
     ----------
     path : Path
     table : pyarrow.Table
-        Its columns, and the items that it lacks.
+        Its columns, by the names that the score knows them by, and the items that it lacks.
     read : pyarrow.Table
-        Its columns alone.
+        Its columns as they are.
     """
 
     path: Path
@@ -74,6 +78,10 @@ class Applied:
         Bytes that rows of several files may take. Default: half of the machine's memory.
     what : str, default "this command"
         Who needs the rows, for errors.
+    renamed : mapping from str to str, optional
+        Columns of the files by the names that the score knows them by.
+    positive : str, optional
+        The label of rows with the outcome, where files have other labels than the score.
     """
 
     score: RiskScore
@@ -81,6 +89,8 @@ class Applied:
     csv_format: CsvFormat | None
     memory_limit: int | None = None
     what: str = field(default="this command")
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    positive: str | None = None
 
     @classmethod
     def of(
@@ -91,6 +101,8 @@ class Applied:
         *,
         memory_limit: str | None = None,
         what: str = "this command",
+        rename: list[str] | None = None,
+        positive: str | None = None,
     ) -> Applied:
         """Read the options of a command.
 
@@ -102,6 +114,9 @@ class Applied:
             Text that means missing, separator, decimal mark, encoding; None where not given.
         memory_limit : str, optional
         what : str, default "this command"
+        rename : list of str, optional
+            As NAME=COLUMN.
+        positive : str, optional
 
         Returns
         -------
@@ -118,6 +133,8 @@ class Applied:
             csv_format=csv_format_of(*csv_options, score.csv_format),
             memory_limit=bytes_of(memory_limit),
             what=what,
+            renamed=by_name(rename, "--rename", str.strip, "a column COLUMN"),
+            positive=positive,
         )
 
     def read(self, path: Path) -> RowsOfFile:
@@ -137,7 +154,8 @@ class Applied:
             It cannot be read, or lacks columns that the score needs, which are named.
         """
         read = read_table(path, self.csv_format)
-        return RowsOfFile(path, _with_features(read, self.score, path, self.unknown), read)
+        named = _renamed(read, path, self.renamed)
+        return RowsOfFile(path, _with_features(named, self.score, path, self.unknown), read)
 
     def identifiers(self, rows: RowsOfFile, name: str) -> pyarrow.ChunkedArray:
         """Return a column as it stands in the file.
@@ -211,8 +229,8 @@ class Applied:
                 self._check_memory(path, sum(part.nbytes for _, part in parts))
             rows = self.read(path)
             for name in others:
-                check_one_column(path, rows.read.column_names, name)
-            check(path, rows.read.column_names)
+                check_one_column(path, rows.table.column_names, name)
+            check(path, rows.table.column_names)
             remarks += self.remarks(rows, named=named or len(files) > 1)
             table = rows.table
             if len(files) > 1:
@@ -220,7 +238,23 @@ class Applied:
             parts.append((path, table))
         table = parts[0][1] if len(parts) == 1 else _joined(parts)
         y, sample_weight = (None if one is None else table[one] for one in (outcome, weights))
+        if y is not None:
+            y = self._labels(y, str(outcome))
         return RowsOfFiles(table, y, sample_weight, tuple(dict.fromkeys(remarks)))
+
+    def _labels(self, y: Any, outcome: str) -> Any:
+        """Labels as the score has them."""
+        if self.positive is not None:
+            labels, _ = encode_labels(y, len(y), self.positive)
+            return class_labels(self.score.classes)[(labels > 0).astype(np.intp)]
+        found = y.unique().to_pylist()
+        if not any(label in self.score.classes for label in found):
+            raise ValueError(
+                f"{outcome!r} has the labels {listing(map(repr, found))}, the score has "
+                f"{listing(map(repr, self.score.classes))}: state by --positive which label has "
+                "the outcome"
+            )
+        return y
 
     def _check_memory(self, path: Path, so_far: int) -> None:
         """Refuse files that have no room in memory, before the next one is read."""
@@ -268,6 +302,20 @@ def _joined(parts: Sequence[tuple[Path, pyarrow.Table]]) -> pyarrow.Table:
     return import_pyarrow().Table.from_batches(batches, schema)
 
 
+def _renamed(read: pyarrow.Table, path: Path, renamed: Mapping[str, str]) -> pyarrow.Table:
+    """The table whose columns have the names that a score knows them by."""
+    names = read.column_names
+    for name, column in renamed.items():
+        if column not in names:
+            raise ValueError(f"{path} has no column {column!r}{near(column, names)} (--rename)")
+        if name in names:
+            raise ValueError(
+                f"{path} has a column {name!r} already: --rename {name}={column} would make two"
+            )
+    by_column = {column: name for name, column in renamed.items()}
+    return read.rename_columns([by_column.get(name, name) for name in names])
+
+
 def _with_features(
     read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
 ) -> pyarrow.Table:
@@ -292,5 +340,6 @@ def _with_features(
             wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
     raise ValueError(
         f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
-        f"columns are {listing(map(repr, names))}."
+        f"columns are {listing(map(repr, names))}. A column of another name is stated by --rename "
+        "NAME=COLUMN."
     )

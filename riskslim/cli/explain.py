@@ -48,6 +48,7 @@ def explain(
     by: options.By = None,
     points: options.PointsShown = None,
     labels: options.LabelsFile = None,
+    rename: options.Rename = None,
     unknown_levels: options.UnknownLevels = "error",
     missing_text: options.MissingText = None,
     separator: options.Separator = None,
@@ -72,7 +73,7 @@ def explain(
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
-            memory_limit=memory_limit, what="--average-of",
+            memory_limit=memory_limit, what="--average-of", rename=rename,
         )  # fmt: skip
         average = None
         if others:

@@ -48,7 +48,7 @@ SECTIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
         ),
         **_READING,
     },
-    **dict.fromkeys(("predict", "explain", "recalibrate", "report"), _READING),
+    **dict.fromkeys(("predict", "explain", "validate", "recalibrate", "report"), _READING),
 })  # fmt: skip
 
 # Commands as they are typed; each can be run after the one of fit.
@@ -57,6 +57,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType({
         "riskslim demo",
         "riskslim fit patients.csv --outcome died --items --output score.json",
         "riskslim predict score.json others.csv",
+        "riskslim validate score.json elsewhere.csv",
         "riskslim report score.json patients.csv --output report.html",
     ),
     "fit": (
@@ -64,6 +65,9 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType({
     ),
     "predict": ('riskslim predict score.json others.csv --id "patient id" --output risks.csv',),
     "explain": ("riskslim explain score.json others.csv --row 0",),
+    "validate": (
+        "riskslim validate score.json other.csv --rename age=AGE --positive yes",
+    ),
     "show": ("riskslim show score.json --by variable",),
     "scorecard": ("riskslim scorecard score.json --base-points 600 --base-odds 50 --pdo 20",),
     "recalibrate": (

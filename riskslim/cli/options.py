@@ -520,6 +520,32 @@ OutcomeOfRows = Annotated[
         metavar="NAME", help="Column of the outcome. Default: named as that of the score."
     ),
 ]
+PositiveOfRows = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        metavar="VALUE",
+        help="Value of the outcome in these rows that the risk is of, if they have other labels "
+        "than the score.",
+    ),
+]
+Rename = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=COLUMN",
+        help="The column COLUMN of these rows is what the score calls NAME, such as age=AGE. "
+        "Repeatable.",
+    ),
+]
+RisksOfDecisions = Annotated[
+    str | None,
+    typer.Option(
+        "--thresholds",
+        metavar="R,R,...",
+        help="Risks from which on one acts, for the net benefit. Default: around the observed "
+        "risk.",
+    ),
+]
 Prevalence = Annotated[
     float | None,
     typer.Option(

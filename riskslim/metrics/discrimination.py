@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._wording import percent
+from riskslim._wording import aligned, percent
 from riskslim.metrics.calibration import wilson_interval
 from riskslim.metrics.rows import (
     MOST_DISTINCT_SCORES,
@@ -305,7 +305,7 @@ class OperatingPoints:
             cells += [_share_text(float(rate[k])) for rate in rates]
             cells += [f"{getattr(self, name)[k]:.10g}" for name in counts]
             lines.append(cells)
-        text = _aligned(lines)
+        text = aligned(lines)
         if len(chosen) < len(self) - 1:
             text += f"\n{len(self) - 1} scores occur; the table has {len(chosen)} of them."
         return text
@@ -540,15 +540,6 @@ def _from_both_ends(
 
 def _share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{share:.1%}"
-
-
-def _aligned(lines: list[list[str]]) -> str:
-    """Cells below each other, aligned on the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    )
 
 
 def _share(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,115 @@
+"""``riskslim validate``: a score on the rows of another place or time."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import riskslim
+from riskslim._writing import csv_text
+from riskslim.cli.applying import Applied
+from riskslim.cli.options import (
+    DataFiles,
+    Decimal,
+    Encoding,
+    MemoryLimitOfRows,
+    MetricsOutput,
+    MissingText,
+    OutcomeOfRows,
+    PositiveOfRows,
+    Rename,
+    Resamples,
+    RisksOfDecisions,
+    ScoreFile,
+    Separator,
+    UnknownLevels,
+    Weights,
+)
+from riskslim.cli.outputs import check_outputs, write_text
+from riskslim.cli.session import print_remarks, session
+from riskslim.cli.streams import emit
+
+__all__ = ["validate"]
+
+
+def validate(
+    *,
+    score: ScoreFile,
+    data: DataFiles,
+    outcome: OutcomeOfRows = None,
+    positive: PositiveOfRows = None,
+    rename: Rename = None,
+    weights: Weights = None,
+    thresholds: RisksOfDecisions = None,
+    resamples: Resamples = None,
+    metrics_output: MetricsOutput = None,
+    unknown_levels: UnknownLevels = "error",
+    missing_text: MissingText = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    memory_limit: MemoryLimitOfRows = None,
+) -> None:
+    """Judge a risk score on the rows of another place or time.
+
+    Prints discrimination, calibration and net benefit with 95% intervals, whether risks should be
+    recalibrated for such rows, and the commands that do that and that write the report.
+    """
+    with session():
+        check_outputs(
+            {"--metrics-output": metrics_output},
+            [("risk score", score), *(("data", one) for one in data)],
+        )
+        risk_score = riskslim.RiskScore.load(score)
+        applied = Applied.of(
+            risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+            memory_limit=memory_limit, what="validate", rename=rename, positive=positive,
+        )  # fmt: skip
+        rows = applied.all_rows(data, outcome=outcome, weights=weights, kept=risk_score.variables)
+        found = risk_score.validate(
+            *rows[:3], thresholds=_risks_of(thresholds), n_resamples=resamples
+        )
+        if metrics_output is not None:
+            records = found.records()
+            lines = [["" if cell != cell else cell for cell in one.values()] for one in records]
+            write_text(csv_text([records[0], *lines]), metrics_output)
+        emit(str(found))
+        given = {
+            "--outcome": outcome, "--positive": positive, "--weights": weights,
+            "--separator": separator, "--decimal": decimal, "--encoding": encoding,
+        }  # fmt: skip
+        for command in _next_commands(score, data, rename or [], given, found.advised):
+            emit(f"\n    {command}")
+        print_remarks(rows.remarks)
+
+
+def _risks_of(text: str | None) -> list[float] | None:
+    """Read --thresholds: risks with commas."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--thresholds must be risks between 0 and 1, such as 0.05,0.1, got {text!r}"
+        ) from None
+
+
+def _next_commands(
+    score: Path,
+    data: list[Path],
+    rename: list[str],
+    given: dict[str, str | None],
+    advised: str | None,
+) -> list[str]:
+    """The commands that recalibrate the score, if that is advised, and report on these rows."""
+    options = [word for name, value in given.items() if value for word in (name, value)]
+    options += [word for one in rename for word in ("--rename", one)]
+    rows = [*map(str, data), *options]
+    used = score.with_name(f"{score.stem}_recalibrated.json") if advised else score
+    commands = []
+    if advised:
+        scale = ["--with-scale"] if advised != "intercept" else []
+        commands.append(["recalibrate", str(score), *rows, *scale, "--output", str(used)])
+    commands.append(["report", str(used), *rows, "--output", f"{score.stem}_validation.html"])
+    return [shlex.join(["riskslim", *command]) for command in commands]

@@ -1,0 +1,98 @@
+"""``riskslim validate``: columns and labels of another place, and the commands that come next."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+
+import numpy as np
+import pytest
+
+from programs import program
+from riskslim import RiskScore
+from riskslim.items import read_items
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A score on ``age`` and ``died``, and rows of another hospital with AGE and dead."""
+    path = tmp_path_factory.mktemp("validate")
+    points = {"age >= 60": 3, "smoker": 1}
+    score = RiskScore(
+        -3, points, outcome_name="died", classes=("no", "yes"), items=read_items(points)
+    )
+    score.save(path / "score.json")
+    random = np.random.default_rng(0)
+    age, smoker = random.integers(30, 90, 400), random.integers(0, 2, 400)
+    log_odds = -4.0 + 3 * (age >= 60) + smoker
+    dead = (random.random(400) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    with (path / "other.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["AGE", "smoker", "dead"])
+        writer.writerows(zip(age.tolist(), smoker.tolist(), dead.tolist(), strict=True))
+    return path
+
+
+OTHER = ("--outcome", "dead", "--positive", "1", "--rename", "age=AGE")
+
+
+def test_columns_and_labels_of_another_place(folder):
+    done = program("validate", "score.json", "other.csv", *OTHER, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Validation of the risk of died: 400 rows" in done.stdout
+    assert "Recalibration of intercept is advised" in done.stdout
+    same = program(
+        "validate", "score.json", "other.csv", "--rename", "died=dead", "--positive", "1",
+        "--rename", "age=AGE", cwd=folder,
+    )  # fmt: skip
+    assert same.stdout.split("    riskslim")[0] == done.stdout.split("    riskslim")[0]
+
+
+def test_the_commands_that_come_next_work(folder):
+    done = program(
+        "validate", "score.json", "other.csv", *OTHER, "--metrics-output", "m.csv", cwd=folder
+    )
+    commands = [line.split("riskslim ", 1)[1] for line in done.stdout.splitlines()
+                if line.startswith("    riskslim")]  # fmt: skip
+    assert [command.split()[0] for command in commands] == ["recalibrate", "report"]
+    for command in commands:
+        after = program(*shlex.split(command), cwd=folder)
+        assert after.returncode == 0, after.stderr
+    assert (folder / "score_validation.html").stat().st_size > 10_000
+    again = program("validate", "score_recalibrated.json", "other.csv", *OTHER, cwd=folder)
+    assert "no recalibration is needed" in again.stdout
+    with (folder / "m.csv").open() as file:
+        figures = {(row["part"], row["name"]): row["value"] for row in csv.DictReader(file)}
+    assert figures["rows", "n_samples"] == "400"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--outcome", "dead"], "'age' (did you mean 'AGE'?) to compute 'age >= 60'"),
+        (["--outcome", "dead"], "--rename NAME=COLUMN"),
+        (["--outcome", "dead", "--rename", "age=AGE"], "'dead' has the labels"),
+        (["--outcome", "dead", "--rename", "age=AGE"], "state by --positive"),
+        ([*OTHER[:4], "--rename", "age=years"], "no column 'years'"),
+        ([*OTHER[:4], "--rename", "smoker=AGE"], "has a column 'smoker' already"),
+        ([*OTHER[:4], "--rename", "age"], "--rename must be NAME=COLUMN"),
+        ([*OTHER, "--thresholds", "0.1;0.2"], "--thresholds must be risks between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_used_is_said(folder, options, message):
+    done = program("validate", "score.json", "other.csv", *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not done.stdout
+
+
+def test_other_commands_know_columns_by_other_names(folder):
+    done = program(
+        "predict", "score.json", "other.csv", "--rename", "age=AGE", "--id", "AGE", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("AGE,score,risk\n")
+    explained = program(
+        "explain", "score.json", "other.csv", "--rename", "age=AGE", "--row", "0", cwd=folder
+    )
+    assert "the risk of died" in explained.stdout
