@@ -376,8 +376,11 @@ def test_two_commands_set_up_and_test():
 
 @pytest.mark.parametrize(
     "command",
-    ["fit", "predict", "explain", "show", "scorecard", "recalibrate", "report", "export", "demo"],
-)
+    [
+        "fit", "predict", "explain", "show", "validate", "scorecard", "recalibrate", "report",
+        "export", "demo",
+    ],
+)  # fmt: skip
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))

@@ -769,7 +769,7 @@ def test_predict_errors(saved, table, tmp_path):
     assert message == (
         f"Error: {tmp_path / 'less.csv'} lacks columns that the risk score needs: 'smoker'. Its 6 "
         "columns are 'patient id', 'age >= 60', 'body mass index', 'visits', 'died', "
-        "'case weight'.\n"
+        "'case weight'. A column of another name is stated by --rename NAME=COLUMN.\n"
     )
     assert "must end in .csv or .parquet" in usage_error("predict", saved, table, "--output", "p.x")
     assert "would replace the data" in usage_error("predict", saved, table, "--output", table)

@@ -503,7 +503,8 @@ def test_raw_columns_that_a_file_lacks_are_named(tmp_path, command):
         f"Error: {tmp_path / 'd.csv'} lacks columns that the risk score needs: 'age' (did you mean "
         "'Age (years)'?) to compute 'age >= 60', 'age >= 75'; 'sex' (did you mean 'Sex'?) to "
         "compute 'sex = male'; 'smoker' (did you mean 'smokers'?); 'BMI != 0', which cannot be "
-        "computed from 'BMI'. Its 5 columns are 'Age (years)', 'Sex', 'BMI', 'died', 'smokers'.\n"
+        "computed from 'BMI'. Its 5 columns are 'Age (years)', 'Sex', 'BMI', 'died', 'smokers'. A "
+        "column of another name is stated by --rename NAME=COLUMN.\n"
     )
     items = raw().assign(**dict.fromkeys([*points][1:], 1), **{"Age >= 60": 1})
     items.drop(columns="age").to_csv(tmp_path / "i.csv", index=False)

@@ -41,7 +41,7 @@ WORK = {
         "sequential_rounding": ["odds", "workspace", "bound"],
     },
     "nodes": {
-        "solve_root": ["work", "index"], "expand": ["work", "index"], "settle": ["work", "index"]
+        "solve_root": ["work", "index"], "expand": ["work", "index"], "apply_cut": ["work", "index"]
     },
     "ranges": {"row_ranges": ["workspace"]},
     "supports": {
