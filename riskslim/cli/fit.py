@@ -35,6 +35,7 @@ from riskslim.cli.layout import Shown, shown_of
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
+from riskslim.cli.quality import last_lines, rows_apart
 from riskslim.cli.reading import Source
 from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
@@ -58,8 +59,6 @@ __all__ = ["demo", "fit"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
-# Rows of a report on data that were too many to be held one by one.
-_REPORTED_ROWS = 200_000
 
 
 def fit(
@@ -180,7 +179,8 @@ def fit(
         _say_which_label(training_data, positive, quiet=quiet)
         search.say_engine()
         search.find(selection, problem, _Results(
-            output=output, trace=trace, report_file=report_file, shown=shown, quiet=quiet
+            output=output, trace=trace, report_file=report_file, shown=shown, source=source,
+            quiet=quiet,
         ))  # fmt: skip
 
 
@@ -369,6 +369,7 @@ class _Results:
     trace: Path | None = None
     report_file: Path | None = None
     shown: Shown = field(default_factory=Shown)
+    source: Source | None = None
     quiet: bool = False
 
     def write(
@@ -394,6 +395,7 @@ class _Results:
             delivery.finish()
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED
+        last = ""
         score, complete = self._score(problem, solution)
         score = self.shown.of(score)
         try:
@@ -405,10 +407,11 @@ class _Results:
                 files[page] = functools.partial(_write_report, page, score, problem, sections)
             for path, write in files.items():
                 delivery.file(path, write)
+            last = self._last_lines(score, problem, is_tested=bool(sections.get("cv")))
         except KeyboardInterrupt:
             interrupted = True
         interrupted |= not complete
-        delivery.show(lambda: _text(around, solution, score))
+        delivery.show(lambda: _text(around, solution, score) + last)
         if not delivery.is_kept:
             delivery.recover(score)
         if not self.quiet:
@@ -416,6 +419,14 @@ class _Results:
         delivery.finish()
         if interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _last_lines(self, score: RiskScore, problem: RiskScoreProblem, *, is_tested: bool) -> str:
+        """How good the score of a fit is, and the command that says more; nothing of the demo."""
+        if self.source is None:
+            return ""
+        output = None if self.report_file is not None else self.output
+        lines = last_lines(score, problem.loss.data, self.source, output, is_tested=is_tested)
+        return f"\n\n{lines}" if lines else ""
 
     def _score(self, problem: RiskScoreProblem, solution: Solution) -> tuple[RiskScore, bool]:
         """The score of a solution; without what takes passes over the rows where that is ended."""
@@ -445,14 +456,13 @@ def _write_report(
 
 def _apart(data: TrainingData) -> TrainingData:
     """Rows each for itself, as figures of a report need them; of many a sample."""
-    if data.has_each_row:
-        return data
-    if data.n_samples > _REPORTED_ROWS:
+    rows = rows_apart(data, data.n_samples)
+    if rows.n_samples < data.n_samples:
         logger.warning(
             "the report is on a sample of %s of the %s training rows",
-            f"{_REPORTED_ROWS:,}", f"{data.n_samples:,}",
+            f"{rows.n_samples:,}", f"{data.n_samples:,}",
         )  # fmt: skip
-    return riskslim.sampled(data, _REPORTED_ROWS)
+    return rows
 
 
 def _described(solution: Solution, score: RiskScore) -> str:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import riskslim
-from command_line import run, usage_error
+from command_line import run, shown_by, usage_error
 from paths import PACKAGE
 from programs import start_program
 from riskslim import (
@@ -116,7 +116,7 @@ def test_fit(table, tmp_path):
     assert (score.outcome_name, score.classes) == ("died", ("no", "yes"))
     assert score.feature_names == ("age >= 60", "body mass index", "visits", "smoker")
     # Nothing but the result is printed, and nothing else is written.
-    before, after = result.stdout.split(f"{score}\n\n{score.certificate.explain()}\n")
+    before, after = shown_by(result).split(f"{score}\n\n{score.certificate.explain()}\n")
     assert before == ""
     assert after.startswith("Search completed after ")
     assert after.endswith(" seconds.\n")
@@ -489,7 +489,7 @@ def test_the_best_scores_are_listed(table, tmp_path):
     coefficients = CoefficientSet(training_data.feature_names)
     problem = RiskScoreProblem(training_data, coefficients, max_size=5)
     pool = riskslim.branch_and_bound(problem, n_solutions=12).pool
-    before, after = result.stdout.split(" seconds.\n\n")
+    before, after = shown_by(result).split(" seconds.\n\n")
     assert after == f"{pool.table(12)}\n{pool.explain()}\n"
     assert "The list is complete" in after
     # The score and what is proven are those of the best.

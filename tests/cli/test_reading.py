@@ -119,7 +119,7 @@ def test_a_report_is_on_the_rows_one_by_one(files, tmp_path):
 
 def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
     _, folder = files
-    monkeypatch.setattr("riskslim.cli.fit._REPORTED_ROWS", 400)
+    monkeypatch.setattr("riskslim.cli.quality.SAMPLED_ROWS", 400)
     page = tmp_path / "report.html"
     quiet = [one for one in FIT if one != "--quiet"]
     result = run("fit", folder, *quiet, "--report", page, "--memory-limit", "100kB")

@@ -26,6 +26,13 @@ def run(*arguments, code=0):
     return result
 
 
+def shown_by(result) -> str:
+    """The result that a fit prints, without its last lines: figures and the next command."""
+    text, last = result.stdout.split("\n\nOn the training rows")
+    assert "AUC" in last
+    return f"{text}\n"
+
+
 def usage_error(*arguments, code=2, n_lines=1) -> str:
     """The line of an error, alone or followed by what goes with it; standard output stays empty."""
     result = run(*arguments, code=code)
