@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.ticker import FixedLocator
 
-__all__ = ["plot_decision_curve", "plot_reliability", "plot_roc", "plot_score_histogram"]
+__all__ = [
+    "plot_decision_curve",
+    "plot_reliability",
+    "plot_risk_by_score",
+    "plot_roc",
+    "plot_score_histogram",
+]
 
 # From the palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -98,6 +104,51 @@ def plot_reliability(
     )  # fmt: skip
     _unit_square(ax, "Predicted risk", "Observed risk", percent=True)
     _legend_above(ax, 1)
+    return ax
+
+
+def plot_risk_by_score(
+    curve: ReliabilityCurve, *, label: str = "observed", ax: Axes | None = None
+) -> Axes:
+    """Draw predicted and observed risk against the score.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        Of scores as people add them up, not of risks.
+    label : str
+        What the legend says of the observed risks.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import reliability_curve
+    >>> from riskslim.plots import plot_risk_by_score
+    >>> curve = reliability_curve([0, 0, 1, 1], [0.2, 0.2, 0.2, 0.6], scores=[0, 0, 0, 3])
+    >>> plot_risk_by_score(curve).get_ylabel()
+    'Risk'
+    """
+    ax = _axes(ax, (6.0, 4.2))
+    ends = np.abs(np.stack([curve.lower, curve.upper]) - curve.observed)
+    ax.plot(curve.scores, curve.predicted, color=ORANGE, linewidth=1.5, label="predicted", zorder=2)
+    ax.errorbar(
+        curve.scores, curve.observed, ends, fmt="o", color=BLUE, markersize=5, elinewidth=1,
+        capsize=2.5, label=f"{label}, {curve.level:.0%} interval", zorder=3,
+    )  # fmt: skip
+    ax.set(xlabel="Score", ylabel="Risk", ylim=(0, None))
+    _in_percent(ax.yaxis)
+    _plain_frame(ax)
+    _legend_above(ax, 2)
     return ax
 
 

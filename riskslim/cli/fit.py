@@ -421,7 +421,7 @@ class _Results:
             raise typer.Exit(EXIT_INTERRUPTED)
 
     def _last_lines(self, score: RiskScore, problem: RiskScoreProblem, *, is_tested: bool) -> str:
-        """How good the score of a fit is, and the command that says more; nothing of the demo."""
+        """Figures of the score of a fit, and the next command; nothing of the demo."""
         if self.source is None:
             return ""
         output = None if self.report_file is not None else self.output

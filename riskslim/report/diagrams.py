@@ -15,7 +15,13 @@ from riskslim.metrics.calibration import reliability_curve
 from riskslim.metrics.decision import decision_curve
 from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES, weighted_quantiles
-from riskslim.plots import plot_decision_curve, plot_reliability, plot_roc, plot_score_histogram
+from riskslim.plots import (
+    plot_decision_curve,
+    plot_reliability,
+    plot_risk_by_score,
+    plot_roc,
+    plot_score_histogram,
+)
 from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
 from riskslim.score.lines import shift_of
@@ -34,7 +40,7 @@ _LEGEND_CHARACTERS, _LEGEND_LINES = 56, 3
 _QUANTILE = 0.99
 # They end before, where the net benefit stays below this share of the largest possible one.
 _SMALL_BENEFIT, _N_THRESHOLDS = 0.02, 100
-_SQUARE, _WIDE, _LARGE = (4.8, 5.0), (6.0, 4.2), (8.2, 6.2)
+_SQUARE, _WIDE, _SMALL, _LARGE = (4.8, 5.0), (6.0, 4.2), (4.6, 3.4), (8.2, 6.2)
 
 
 def thresholds(rows: Sequence[Rows]) -> NDArray[np.float64]:
@@ -88,9 +94,10 @@ def diagrams(
     Returns
     -------
     dict from str to Diagram
-        "reliability", "roc", "histogram" and "decision".
+        "risks", "reliability", "roc", "histogram" and "decision".
     """
     return {
+        "risks": _risks(score, rows),
         "reliability": _reliability(score, rows, cv),
         "roc": _roc(score, rows, cv),
         "histogram": _histogram(score, rows),
@@ -116,6 +123,26 @@ def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Di
         f"with intervals of {curve.level:.0%}; on the dotted line they are equal."
         + (" Grey: the scores of the folds on their test rows." if folds else ""),
         _SQUARE,
+    )
+
+
+def _risks(score: RiskScore, rows: Rows) -> Diagram:
+    scores = rows.scores + shift_of(score, score.layout)  # as on the sheet
+    curve = reliability_curve(rows.positive, rows.risk, rows.weight, scores)
+    of = "groups of scores" if curve.is_binned else "scores"
+    shown = ", ".join(
+        f"{number:.6g}: {predicted:.0%} and {observed:.0%}"
+        for number, predicted, observed in zip(
+            curve.scores, curve.predicted, curve.observed, strict=True
+        )
+    )
+    return drawn(
+        lambda ax: plot_risk_by_score(curve, ax=ax),
+        f"risks-{rows.key}",
+        f"Risk by score, {rows.name}: predicted and observed risk of {len(curve)} {of}: {shown}.",
+        f"Risk by score, {rows.name}: the line is predicted, dots were observed, with intervals "
+        f"of {curve.level:.0%}.",
+        _SMALL,
     )
 
 

@@ -160,6 +160,7 @@ def _page(
         certificate_table,
         data_table,
         feature_table,
+        glance,
         metrics_table,
         note_on_intervals,
         operating_table,
@@ -185,6 +186,7 @@ def _page(
         score=score,
         sheet=sheet_html(sheet, line=PAGE_LINE),
         sheet_rows=rows[-1].name,
+        glance=glance(rows[-1]),
         items=asked["calculatorItems"],
         families=asked["calculatorFamilies"],
         variables_asked=asked["calculatorVariables"],
@@ -193,11 +195,10 @@ def _page(
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
         statistics=[
-            table
-            for make in (statistics_table, group_table, information_table)
-            if (table := make(score, rows)) is not None
-        ]
-        + recalibration_tables(score, rows),
+            *filter(None, (statistics_table(score, rows), information_table(score, rows))),
+            *recalibration_tables(score, rows),
+        ],
+        risk_groups=group_table(score, rows),
         diagrams=[
             diagrams.diagrams(score, one, thresholds, None if k else cv)
             for k, one in enumerate(rows)

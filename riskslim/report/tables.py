@@ -49,6 +49,7 @@ __all__ = [
     "data_table",
     "feature_means",
     "feature_table",
+    "glance",
     "metrics_table",
     "note_on_intervals",
     "operating_table",
@@ -126,6 +127,28 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTab
     columns += [_metrics(one) for one in rows[1:]]
     heads += [one.name for one in rows[1:]]
     return ReportTable("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
+
+
+def glance(rows: Rows) -> list[tuple[str, Cell]]:
+    """The three figures of the first screen.
+
+    Parameters
+    ----------
+    rows : Rows
+
+    Returns
+    -------
+    list of (str, Cell)
+        AUC, observed risk and calibration error, each with its name and its interval.
+    """
+    return [
+        (name, _metric_cell(key, rows.metric(key), rows.intervals.get(key)))
+        for key, name in (
+            ("auc", "AUC"),
+            ("observed", "Observed risk"),
+            ("cal", "Calibration error"),
+        )
+    ]
 
 
 def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
