@@ -177,9 +177,8 @@ def _page(
     drifts = drifts_of(score, rows)
     # What is observed on test rows says more.
     sheet = score.sheet(*labelled(score, rows[-1]))
-    asked = _asked(score)
+    asked, thresholds = _asked(score), diagrams.thresholds(rows)
     script = _script(score, asked, sheet, rows[-1].name)
-    thresholds = diagrams.thresholds(rows)
     said = remarks(score, rows, stated, drifts)
     return _template().render(
         title=title or sheet.title,
@@ -219,8 +218,13 @@ def _page(
         date=datetime.date.today().isoformat(),
         style=_file("report.css"),
         script=script,
-        digest=base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode(),
+        digest=_digest(script),
     )
+
+
+def _digest(script: str) -> str:
+    """The script as the page's policy names it."""
+    return base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode()
 
 
 def _sections(
