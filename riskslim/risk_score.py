@@ -371,12 +371,13 @@ class RiskScore:
 
         Parameters
         ----------
-        X : array-like of shape (n, d), data frame, mapping, or list of mappings
+        X : array-like of shape (n, d), data frame, mapping, or list of records
             An array or nested lists with all features in the order of ``feature_names``; or
             anything with names, of which only the features with points are read: any data frame
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
-            columns, a mapping or a pandas series from names to the values of one row, or a list
-            of such rows. A Dask data frame or array: what is returned is then a Dask array, and
+            columns, a structured array, a record (a mapping from names to values, a row of a
+            pandas data frame or of a database, a named tuple, a data class), or a list of records.
+            A Dask data frame or array: what is returned is then a Dask array, and
             nothing is computed before it is asked for. Of a score that knows its ``variables``, raw
             columns will do: features that X lacks are computed from them as by :meth:`with_items`;
             and arrays and nested lists have the raw columns, in the order of ``variables`` (then

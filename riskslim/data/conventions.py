@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from riskslim.data.lazy import is_collection
-from riskslim.data.tables import is_sparse
+from riskslim.data.tables import has_names, is_row
 
 __all__ = ["columns_of", "is_finite_array", "one_column", "with_columns"]
 
@@ -29,12 +29,13 @@ def with_columns(X: Any) -> Any:
     Raises
     ------
     TypeError
-        X is a mapping.
+        X is a mapping, or has rows with names: scikit-learn would not see these.
     """
-    if isinstance(X, Mapping) and not is_sparse(X):
+    if has_names(X) and not is_row(X):
+        what = "a mapping" if isinstance(X, Mapping) else "rows with names"
         raise TypeError(
-            "Expected a 2-dimensional container but got a mapping instead. Pass a data frame, for "
-            "example pandas.DataFrame(X)."
+            f"Expected a 2-dimensional container but got {what} instead. Pass a data frame with "
+            "these columns, for example pandas.DataFrame(X)."
         )
     return X
 

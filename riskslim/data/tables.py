@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,13 @@ __all__ = [
     "Table",
     "check_columns",
     "check_present",
+    "has_names",
     "is_row",
     "is_scalar",
     "is_sparse",
     "open_records",
     "open_table",
+    "record_of",
     "the_only_column",
 ]
 
@@ -72,6 +74,12 @@ def open_table(X: Any) -> Table:
 
 
 def _dispatch_table(X: Any) -> Table:
+    if has_names(X) and not is_row(X):  # one as a table is refused below
+        record = record_of(X)
+        if record is not None:
+            return _table_from_mapping(record)
+        names = dict.fromkeys(str(name) for row in X for name in record_of(row) or ())
+        return _table_from_rows(X, [*names], "columns of other rows")
     if isinstance(X, np.ndarray):
         return _table_from_array(X)
     if isinstance(X, (list, tuple)):
@@ -83,8 +91,6 @@ def _dispatch_table(X: Any) -> Table:
             "as OneHotEncoder(sparse_output=False) does, or put FunctionTransformer("
             "operator.methodcaller('toarray'), accept_sparse=True) behind it."
         )
-    if isinstance(X, Mapping):  # as sparse matrices of one format are
-        return _table_from_mapping(X)
     frame = _open_frame(X)
     if frame is not None:
         return frame
@@ -139,7 +145,7 @@ def _table_from_array(X: Column) -> Table:
     if X.ndim != 2:
         raise ValueError(_expected_2d(X.ndim, "an array"))
     if X.dtype.names is not None:
-        raise ValueError("X is a structured array: pass a mapping from names to columns instead.")
+        raise ValueError("X is a structured array of two dimensions: pass one of one dimension.")
     if isinstance(X, np.ma.MaskedArray):
         masked = X
         return Table(masked.shape[0], masked.shape[1], None, lambda j: _masked_values(masked[:, j]))
@@ -253,19 +259,72 @@ def series_values(native_or_series: Any) -> Column:
 
 
 def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
-    """Return a table of the wanted columns if X is a record, or a list of mappings; else None.
+    """Return a table of the wanted columns if X is a record, or a list of records; else None.
 
-    A record is a mapping from names to single values, or one row of a pandas data frame.
+    A record has single values with names; see :func:`record_of`.
     """
-    if is_sparse(X):
+    if not has_names(X):
         return None
-    if is_row(X):
-        X = X.to_dict()
-    if isinstance(X, Mapping) and all(is_scalar(value) for value in X.values()):
-        return _table_from_rows([X], wanted, what)
-    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+    record = record_of(X)
+    if record is None:
         return _table_from_rows(X, wanted, what)
+    if all(map(is_scalar, record.values())):
+        return _table_from_rows([record], wanted, what)
     return None
+
+
+def has_names(X: Any) -> bool:
+    """Say whether X has names of its own without being a data frame, or is a list of such rows."""
+    if record_of(X) is not None:
+        return True
+    return isinstance(X, Sequence) and any(record_of(row) is not None for row in X)
+
+
+def record_of(X: Any) -> Mapping[Any, Any] | None:
+    """Return what X has by name; None of data frames, and where it has no names.
+
+    Names have mappings, rows of a pandas data frame, named tuples, rows of databases (of sqlite3,
+    SQLAlchemy, pyodbc, asyncpg, Spark and others), structured arrays, and data classes.
+    """
+    if type(X) in _WITHOUT_NAMES or isinstance(X, Table) or is_sparse(X):
+        return None
+    if isinstance(X, Mapping):
+        return X
+    if is_row(X):
+        row: dict[Any, Any] = X.to_dict()
+        return row
+    if isinstance(X, (np.ndarray, np.void)):
+        if X.dtype.names is None or X.ndim > 1:
+            return None
+        found = {name: X[name] for name in X.dtype.names}
+        return {name: None if one is np.ma.masked else one for name, one in found.items()}
+    if is_dataclass(X) and not isinstance(X, type):
+        return {field.name: getattr(X, field.name) for field in fields(X)}
+    names = _names_of_values(X)
+    if names is None:
+        return None
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"X has several columns named {listing(map(repr, twice))}.")
+    return dict(zip(names, X, strict=True))
+
+
+# Most of what rows and lists are made of.
+_WITHOUT_NAMES = {list, tuple, str, bytes, int, float, bool, type(None), np.float64, np.int64}
+
+
+def _names_of_values(row: Any) -> list[str] | None:
+    """Names of the values that a tuple, or a row of a database, has in this order."""
+    if isinstance(row, Sequence):
+        # Of named tuples and SQLAlchemy; of Spark.
+        given = getattr(row, "_fields", None) or getattr(row, "__fields__", None)
+        if given is not None:
+            return [*given]
+    if hasattr(row, "shape") or not hasattr(row, "__getitem__"):  # data frames have keys as well
+        return None
+    if callable(getattr(row, "keys", None)):
+        return [*row.keys()]
+    described = getattr(row, "cursor_description", None)
+    return None if described is None else [column[0] for column in described]
 
 
 class MissingColumnsError(ValueError):
@@ -316,12 +375,13 @@ def is_scalar(value: Any) -> bool:
 def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> Table:
     named: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
-        if not isinstance(row, Mapping):
+        record = record_of(row)
+        if record is None:
             raise TypeError(
-                f"X is a list of mappings, but row {i} (rows counted from 0) is of type "
-                f"{type(row).__name__!r}."
+                f"X is a list of rows with names, but row {i} (rows counted from 0) is of type "
+                f"{type(row).__name__!r}, without names."
             )
-        named.append({str(name): value for name, value in row.items()})
+        named.append({str(name): value for name, value in record.items()})
         try:
             check_present(wanted, list(named[-1]), what)
         except MissingColumnsError as error:

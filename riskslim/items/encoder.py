@@ -26,7 +26,14 @@ from riskslim.data.extrapolation import warn_of_far_values
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.labels import encode_labels
 from riskslim.data.summaries import TableSummary
-from riskslim.data.tables import Table, check_present, open_records, open_table
+from riskslim.data.tables import (
+    Table,
+    check_present,
+    has_names,
+    open_records,
+    open_table,
+    record_of,
+)
 from riskslim.items.batches import fit_summarised, write_items
 from riskslim.items.codes import code_rates_of, note_on_codes, outcome_of
 from riskslim.items.columns import (
@@ -305,7 +312,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = open_table(X)
         self._note_columns(X, table, reset=True)
-        container = Container.of(X)
+        container = Container() if has_names(X) else Container.of(X)
         self._backend = container.backend
         self._columns = self._column_names(table)
         rules = checked_rules(self, self._columns, container.categorical, container.ordered)
@@ -411,8 +418,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame, Arrow table, mapping, array or nested sequence
-            The columns of fit. A record is a mapping from names to single values or a row of a
-            pandas data frame; a list of mappings is several of them.
+            The columns of fit; or a record, or a list of them, as in
+            :meth:`RiskScore.score_samples`.
 
         Returns
         -------
@@ -626,20 +633,20 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _note_columns(self, X: Any, table: Table, *, reset: bool) -> None:
         """Record the columns in fit; check that they are the same ones later."""
-        if not isinstance(X, Mapping):
+        if table.names is None or not has_names(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif reset:
             self.n_features_in_ = table.n_features
-            self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
+            self.feature_names_in_ = np.array([str(name) for name in table.names], dtype=object)
 
     def _open(self, X: Any) -> tuple[Table, Container]:
         """Open rows to be encoded, and say what they come in."""
         table = open_records(X, self._columns, "columns of fit")
         if table is not None:
             return table, Container(self._backend)
-        if isinstance(X, Mapping):
-            check_present(self._columns, [str(name) for name in X], "columns of fit")
-            X = {str(name): values for name, values in X.items()}
+        if (columns := record_of(X)) is not None:
+            check_present(self._columns, [str(name) for name in columns], "columns of fit")
+            X = {str(name): values for name, values in columns.items()}
             X = {name: X[name] for name in self._columns}
         table = open_table(X)
         self._note_columns(X, table, reset=False)

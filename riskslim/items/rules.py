@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing
 from riskslim.data.faults import ColumnError, raise_faults
-from riskslim.data.tables import Table, is_row, open_records, open_table
+from riskslim.data.tables import Table, is_row, open_records, open_table, record_of
 from riskslim.data.training_data import TrainingData
 from riskslim.items.columns import (
     ColumnEncoder,
@@ -341,10 +341,9 @@ def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
     """
     if isinstance(X, TrainingData):
         return Table(X.n_rows, X.n_features, X.feature_names, X.column)
-    is_list = isinstance(X, (list, tuple))
+    is_list = isinstance(X, Sequence) and record_of(X) is None
     first = X[0] if is_list and X else X
-    given = first if isinstance(first, Mapping) else first.index if is_row(first) else ()
-    names = [str(name) for name in given]
+    names = [str(name) for name in record_of(first) or ()]
     used = [name for name in names if name in relevant] if is_list else []
     return open_records(X, used or names, "columns") or open_table(X)
 

@@ -17,7 +17,7 @@ from riskslim.data.tables import (
     MissingColumnsError,
     Table,
     check_present,
-    is_row,
+    has_names,
     is_scalar,
     open_records,
     open_table,
@@ -271,9 +271,7 @@ def named_rows(score: RiskScore, X: Any) -> Any:
     ('age', 'visits')
     """
     variables = score.variables
-    if not variables or isinstance(X, (TrainingData, Mapping)) or is_row(X):
-        return X
-    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) or is_row(row) for row in X):
+    if not variables or isinstance(X, TrainingData) or has_names(X):
         return X
     table = open_table(X)
     if table.names is not None:
@@ -298,13 +296,15 @@ def as_row(record: Any) -> Any:
 
     Parameters
     ----------
-    record : mapping, pandas series, array-like of shape (d,), or X of any kind
+    record : record with names, array-like of shape (d,), or X of any kind
 
     Returns
     -------
     object
         What :meth:`ScoredRows.open` takes.
     """
+    if has_names(record):
+        return record
     if isinstance(record, np.ndarray) and record.ndim == 1:
         return record[np.newaxis]
     if isinstance(record, (list, tuple)) and record and all(map(is_scalar, record)):
