@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import numbers
-import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -25,6 +24,7 @@ from riskslim.data.faults import (
     object_fault,
 )
 from riskslim.items.cutoffs import Placement, all_cutoffs, equivalent_cutoffs, placed_cutoff
+from riskslim.items.dates import dates_among
 from riskslim.items.item import (
     COMPARISONS,
     Item,
@@ -61,9 +61,6 @@ _KINDS: dict[_Reading, VariableKind] = {
 
 # Codes of rows whose value is none of the levels.
 _MISSING, _UNKNOWN = -1, -2
-
-_DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})"
-_DATE = re.compile(rf"\s*{_DAY}(?:[ T]\d{{1,2}}:\d{{2}}.*)?\s*")
 
 # Integers that differ in nearly all of more rows than this are taken for numbers of rows.
 _MANY_ROWS = 1000
@@ -517,8 +514,8 @@ def _fit_levels(
 
 def _check_no_dates(raw: Column, levels: Iterable[Any]) -> None:
     """Refuse dates that are text, as those that are not: each would become an item."""
-    if all(_DATE.fullmatch(str(level)) for level in levels):
-        where = np.array([isinstance(value, str) for value in raw.tolist()])
+    if dates := dates_among(map(str, levels)):
+        where = np.array([value in dates for value in raw.tolist()])
         raise ColumnError.at("date", where, repr(raw[np.argmax(where)]))
 
 
