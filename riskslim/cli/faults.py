@@ -29,7 +29,7 @@ _REPAIRS = {
     "special": "leave them out of --numeric, so that --items makes items of them",
     "special levels": "leave them out of --special: each of their levels has an item anyway",
     "inexact special": "write them in 64 bits",
-    "inexact": "leave them out if they say who a row is, otherwise rescale them",
+    "inexact": "leave them out if they say who a row is, otherwise subtract a number or divide",
 }
 _IF_IDENTIFIERS = "leave them out if they say who a row is; if not, do without their --exclude"
 _USUAL_REPAIR = "leave them out, or correct the values"

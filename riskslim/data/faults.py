@@ -89,7 +89,8 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         ValueError,
         "Input X contains integers too large to be exact in dtype('float64').",
         "integers of magnitude 2**53 or more",
-        "Is this an identifier? Leave it out; otherwise rescale it.",
+        "Is this an identifier? Leave it out, or make it text if each value is a level; otherwise "
+        "subtract a number from it, or divide it.",
     ),
     "not boolean": (
         ValueError,

@@ -594,9 +594,9 @@ class TableSummary:
             raise ColumnError("date", column.n_rows, 0)
         if not column.is_numeric:
             raise ColumnError("levels", column.n_rows, 0, f"{column.most:,}")
-        infinite = column.faults["infinite"]
-        if infinite.count:
-            raise ColumnError("infinite", infinite.count, infinite.first)
+        for kind in ("infinite", "inexact"):
+            if (fault := column.faults[kind]).count:
+                raise ColumnError(kind, fault.count, fault.first)
         values, weights, events = self._sample.column(j)
         added = [column.minimum, column.maximum, *column.special_found]
         if column.n_missing_counted and not np.isnan(np.asarray(values, np.float64)).any():

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from riskslim._wording import listing, near
-from riskslim.data.faults import Column, ColumnError, check_numeric, raise_faults, real_faults
+from riskslim.data.faults import (
+    EXACT_INTEGER_LIMIT,
+    Column,
+    ColumnError,
+    check_numeric,
+    raise_faults,
+    real_faults,
+)
 
 __all__ = [
     "Table",
@@ -250,7 +257,12 @@ def series_values(native_or_series: Any) -> Column:
         return np.array(series.to_list(), dtype=object)
     if series.dtype == nw.Decimal:
         series = series.cast(nw.Float64)
-    return np.asarray(series.to_numpy())
+    values = np.asarray(series.to_numpy())
+    if values.dtype.kind == "f" and series.dtype.is_integer():  # some are missing
+        with np.errstate(invalid="ignore"):
+            if (np.abs(values) >= EXACT_INTEGER_LIMIT).any():
+                return np.array(series.to_list(), dtype=object)
+    return values
 
 
 # ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing
 from riskslim.data.faults import (
+    EXACT_INTEGER_LIMIT,
     NUMBER,
     ColumnError,
     check_not_mixed,
@@ -562,11 +563,17 @@ def _sorted_levels(name: str, raw: Column) -> list[Any]:
 
 
 def _check_kinds(raw: Column, levels: Iterable[Any]) -> None:
-    """Refuse levels that are neither text nor numbers."""
+    """Refuse levels that are neither text nor numbers, or integers that few languages hold."""
     for kind in set(map(type, levels)):
         if not issubclass(kind, (str, numbers.Real)):
             where = np.array([type(value) is kind for value in raw.tolist()])
             raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
+    large = {
+        one for one in levels
+        if isinstance(one, numbers.Integral) and abs(int(one)) >= EXACT_INTEGER_LIMIT
+    }  # fmt: skip
+    if large:
+        raise ColumnError.at("inexact", np.array([value in large for value in raw.tolist()]))
 
 
 def plain_rows(raw: Column) -> list[Any]:
@@ -623,6 +630,10 @@ def _read_numbers(raw: Column) -> ReadColumn:
         if missing.any():
             raw = np.where(missing, np.nan, raw)
     column: Column = check_numeric(raw)
+    if column.dtype.kind in "iu":
+        large = (column >= EXACT_INTEGER_LIMIT) | (column <= -EXACT_INTEGER_LIMIT)
+        if large.any():  # a database would compare them, and Python would not
+            raise ColumnError.at("inexact", large)
     if column.dtype.kind == "f":
         missing = np.isnan(column)
         if (infinite := np.isinf(column)).any():
