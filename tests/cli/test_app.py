@@ -402,7 +402,7 @@ def test_nothing_is_said_of_float_where_a_column_to_score_has_dates(tmp_path):
         ),
         (
             ["--features", "id", "--features", "age"],
-            "otherwise rescale them; without --features id",
+            "otherwise subtract a number or divide; without --features id",
         ),
     ],
 )
