@@ -681,7 +681,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The risk score, and rows with all columns of the training data, all of them checked."""
         check_is_fitted(self, "risk_score_")
         score = self.risk_score_
-        table = open_table(with_columns(X))
+        table = open_table(with_columns(X), may_be_empty=True)
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.encoder_ is not None:
             raw = self._raw(table)

@@ -511,7 +511,6 @@ def test_faulty_values_are_counted_by_column(score):
         ({"smoker": 0, "age": 2**60, "exercise": 1}, ValueError, "too large to be exact"),
         ({"smoker": [0, 1], "age": [2], "exercise": [1, 1]}, ValueError, "inconsistent numbers"),
         (np.ones(5), ValueError, "Expected 2D array, got 1D array"),
-        (np.ones((0, 5)), ValueError, "0 sample(s)"),
         (np.full((1, 5), np.nan), ValueError, "'smoker' (1 of 1 rows"),
         (pd.Series([1, 2, 3, 4, 5]), ValueError, "Expected 2D array"),
         (scipy.sparse.csr_array(np.ones((1, 5))), TypeError, "Sparse data was passed"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import riskslim
 from riskslim._writing import csv_text, write_file
-from riskslim.cli.applying import Applied, files_of
+from riskslim.cli.applying import Applied, files_of, naming
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
@@ -119,7 +119,8 @@ def predict(
         remarks: list[str] = []
         for path in files:
             rows = applied.read(path)
-            parts.append(_predicted(applied, rows, identifier))
+            with naming(path):
+                parts.append(_predicted(applied, rows, identifier))
             remarks += applied.remarks(rows, named=len(files) > 1)
         _write_predictions(parts, output)
         if note := note_on_scores(risk_score):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from riskslim._wording import listing, near
 from riskslim.cli.arguments import by_name, bytes_of, checked_unknown_levels, csv_format_of
 from riskslim.data.batches import DATA_SUFFIXES, common_schema, find_files, in_schema
+from riskslim.data.faults import UnusableColumnsError
 from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
 from riskslim.data.labels import encode_labels
 from riskslim.items.item import source_variable
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from riskslim.items.rules import HandleUnknown
     from riskslim.risk_score import RiskScore
 
-__all__ = ["Applied", "RowsOfFile", "RowsOfFiles", "files_of"]
+__all__ = ["Applied", "RowsOfFile", "RowsOfFiles", "files_of", "naming"]
 
 # A table of several files is made of those of each, and columns are copied once more from there.
 _COPIES = 3
@@ -155,7 +157,10 @@ class Applied:
         """
         read = read_table(path, self.csv_format)
         named = _renamed(read, path, self.renamed)
-        return RowsOfFile(path, _with_features(named, self.score, path, self.unknown), read)
+        with naming(path):
+            table = self.score.with_items(named, handle_unknown=self.unknown)
+        _check_features(table, named.column_names, self.score, path)
+        return RowsOfFile(path, table, read)
 
     def identifiers(self, rows: RowsOfFile, name: str) -> pyarrow.ChunkedArray:
         """Return a column as it stands in the file.
@@ -178,7 +183,8 @@ class Applied:
 
     def remarks(self, rows: RowsOfFile, *, named: bool) -> tuple[str, ...]:
         """Remarks on the rows of a file, with its name if that is wanted."""
-        found = self.score.remarks(rows.table)
+        with naming(rows.path):
+            found = self.score.remarks(rows.table)
         return tuple(f"{rows.path}: {one}" if named else one for one in found)
 
     def all_rows(
@@ -237,6 +243,10 @@ class Applied:
                 table = table.select([name for name in table.column_names if name in wanted])
             parts.append((path, table))
         table = parts[0][1] if len(parts) == 1 else _joined(parts)
+        if not table.num_rows:
+            raise ValueError(
+                f"{listing(map(str, paths))}: no rows, of which {self.what} needs some"
+            )
         y, sample_weight = (None if one is None else table[one] for one in (outcome, weights))
         if y is not None:
             y = self._labels(y, str(outcome))
@@ -316,18 +326,34 @@ def _renamed(read: pyarrow.Table, path: Path, renamed: Mapping[str, str]) -> pya
     return read.rename_columns([by_column.get(name, name) for name in names])
 
 
-def _with_features(
-    read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
-) -> pyarrow.Table:
-    """Columns of a file, and the items that it lacks, computed from its raw columns."""
-    table = score.with_items(read, handle_unknown=handle_unknown)
-    names = read.column_names
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let what is wrong with the rows of a file be said with its name.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    None
+    """
+    try:
+        yield
+    except UnusableColumnsError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _check_features(
+    table: pyarrow.Table, names: Sequence[str], score: RiskScore, path: Path
+) -> None:
+    """Refuse a file that neither has nor allows to compute all features with points."""
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:
         if name not in table.column_names:
             lacking.setdefault(source_variable(name), []).append(name)
     if not lacking:
-        return table
+        return
     wanted = []
     for column, items in lacking.items():
         listed = listing(f"{item!r}{near(item, names)}" for item in items)

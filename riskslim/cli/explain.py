@@ -16,7 +16,7 @@ import riskslim
 from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
 from riskslim.cli import options
-from riskslim.cli.applying import Applied, files_of
+from riskslim.cli.applying import Applied, files_of, naming
 from riskslim.cli.layout import shown_of
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import print_remarks, session
@@ -90,7 +90,8 @@ def explain(
                 continue
             chosen = read if places is None else read._replace(table=read.table.take(places))
             names += named
-            found += risk_score.explain_rows(chosen.table, **asked)
+            with naming(path):
+                found += risk_score.explain_rows(chosen.table, **asked)
             remarks += applied.remarks(chosen, named=len(files) > 1)
         if row and identifier is not None:
             _check_found(row, list(map(str, names)), identifier)

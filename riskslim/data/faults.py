@@ -217,6 +217,8 @@ def check_numeric(values: Column) -> Column:
     """Return a column as an array of a real dtype, or raise ColumnError."""
     if values.ndim != 1:
         raise ColumnError("object", len(values), 0, "'array'")
+    if not len(values):
+        return np.empty(0)
     kind = values.dtype.kind
     if kind in "biuf":
         return values

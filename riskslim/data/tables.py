@@ -30,12 +30,14 @@ __all__ = [
     "check_columns",
     "check_present",
     "has_names",
+    "is_empty_list",
     "is_row",
     "is_scalar",
     "is_sparse",
     "open_records",
     "open_table",
     "record_of",
+    "table_without_rows",
     "the_only_column",
 ]
 
@@ -68,12 +70,12 @@ class Table:
         return replace(self, n_samples=len(rows), values=lambda j: np.asarray(self.values(j))[rows])
 
 
-def open_table(X: Any) -> Table:
-    """Find out what X is, and check its shape."""
+def open_table(X: Any, *, may_be_empty: bool = False) -> Table:
+    """Find out what X is, and check its shape: without rows there is nothing to fit to."""
     table = X if isinstance(X, Table) else _dispatch_table(X)
     shape = (table.n_samples, table.n_features)
     for count, what in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
+        if count == 0 and not (may_be_empty and what == "sample"):
             raise ValueError(
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
@@ -275,6 +277,8 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
 
     A record has single values with names; see :func:`record_of`.
     """
+    if is_empty_list(X):
+        return table_without_rows(wanted)
     if not has_names(X):
         return None
     record = record_of(X)
@@ -283,6 +287,16 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
     if all(map(is_scalar, record.values())):
         return _table_from_rows([record], wanted, what)
     return None
+
+
+def is_empty_list(X: Any) -> bool:
+    """Say whether X is a list of no rows, which does not say what columns they would have."""
+    return isinstance(X, (list, tuple)) and not X
+
+
+def table_without_rows(names: Sequence[str]) -> Table:
+    """Return columns without values."""
+    return Table(0, len(names), names, lambda j: np.empty(0))
 
 
 def has_names(X: Any) -> bool:

@@ -648,7 +648,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             check_present(self._columns, [str(name) for name in columns], "columns of fit")
             X = {str(name): values for name, values in columns.items()}
             X = {name: X[name] for name in self._columns}
-        table = open_table(X)
+        table = open_table(X, may_be_empty=True)
         self._note_columns(X, table, reset=False)
         return table, Container.of(X)
 

@@ -345,7 +345,7 @@ def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
     first = X[0] if is_list and X else X
     names = [str(name) for name in record_of(first) or ()]
     used = [name for name in names if name in relevant] if is_list else []
-    return open_records(X, used or names, "columns") or open_table(X)
+    return open_records(X, used or names, "columns") or open_table(X, may_be_empty=True)
 
 
 def in_kind_of(X: Any, table: Table, computed: Collection[str]) -> Any:

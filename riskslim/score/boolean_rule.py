@@ -89,7 +89,8 @@ class BooleanRule:
         ValueError, TypeError
             X has no names, a column is missing, or has other values than 0 and 1.
         """
-        table = open_records(X, self.features, "features of the rule") or open_table(X)
+        table = open_records(X, self.features, "features of the rule")
+        table = table or open_table(X, may_be_empty=True)
         if table.names is None:
             raise ValueError("a rule needs columns with names: pass a data frame or a mapping")
         names = [str(name) for name in table.names]

@@ -103,6 +103,8 @@ def average_points(score: RiskScore, X: Any, sample_weight: Any = None) -> dict[
     """Compute the points that rows get on average, by feature."""
     rows = rows_of(score, X)
     weights = None
+    if not rows.n_samples:
+        raise ValueError("there are no rows, and no average")
     if sample_weight is not None:
         weights = checked_weights(sample_weight, rows.n_samples)
         if not weights.sum() > 0:

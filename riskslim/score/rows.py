@@ -18,9 +18,11 @@ from riskslim.data.tables import (
     Table,
     check_present,
     has_names,
+    is_empty_list,
     is_scalar,
     open_records,
     open_table,
+    table_without_rows,
     values_of,
 )
 from riskslim.data.training_data import TrainingData
@@ -273,14 +275,16 @@ def named_rows(score: RiskScore, X: Any) -> Any:
     variables = score.variables
     if not variables or isinstance(X, TrainingData) or has_names(X):
         return X
-    table = open_table(X)
-    if table.names is not None:
+    table = None if is_empty_list(X) else open_table(X, may_be_empty=True)
+    if table is not None and table.names is not None:
         return table
     names = tuple(variables)
     for feature in score.points:
         item = score.items.get(feature)
         if feature not in names and not (item and item.is_condition and item.variable in names):
             names += (feature,)
+    if table is None:
+        return table_without_rows(names)
     if table.n_features != len(names):
         columns = "column" if table.n_features == 1 else "columns"
         raise ValueError(
@@ -347,7 +351,7 @@ def _open_table(X: Any, wanted: Sequence[str]) -> Table:
     """Open what the prediction methods take, which is more than training data may be."""
     if isinstance(X, TrainingData):
         return Table(X.n_rows, X.n_features, X.feature_names, X.column)
-    return open_records(X, wanted, _WANTED) or open_table(X)
+    return open_records(X, wanted, _WANTED) or open_table(X, may_be_empty=True)
 
 
 def _positions(

@@ -79,3 +79,48 @@ def test_remarks_name_the_file(rows):
     score = RiskScore.load("s.json")
     assert score.remarks(score.with_items(rows)) == ()
     assert "parts/c.csv" not in run("predict", "s.json", "all.csv").stderr
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.usefixtures("no_diagrams")
+def test_a_part_without_rows_is_no_part(rows, suffix):
+    pytest.importorskip("matplotlib")
+    Path("empty").mkdir()
+    if suffix == "csv":
+        rows[:0].to_csv("parts/aa.csv", index=False)
+        rows[:0].to_csv("empty/a.csv", index=False)
+        source = "parts"
+    else:
+        for path in ("empty/a.parquet", "parts/aa.parquet"):
+            rows[:0].to_parquet(path)
+        Path("parts/a.csv").unlink()
+        Path("parts/b.csv").unlink()
+        for name in ("a", "b"):
+            Path(f"{name}.parquet").rename(f"parts/{name}.parquet")
+        source = "parts"
+    common = ("--outcome", "died", "--weights", "times")
+    figures = ("--resamples", 0, "--output", "r.html", "--metrics-output")
+    for data, name in (("all.csv", "one"), (source, "several")):
+        run("predict", "s.json", data, "--id", "site", "--output", f"{name}.csv")
+        run("recalibrate", "s.json", data, *common, "--output", f"{name}.json")
+        run("explain", "s.json", data, "--average-of", data, "--id", "site", "--output",
+            f"{name}.explained.csv")  # fmt: skip
+        run("report", "s.json", data, *common, *figures, f"{name}.figures.csv")
+    for ending in ("csv", "explained.csv", "figures.csv"):
+        assert Path(f"one.{ending}").read_text() == Path(f"several.{ending}").read_text()
+    one, several = (RiskScore.load(f"{name}.json").recalibration for name in ("one", "several"))
+    assert several.intercept == pytest.approx(one.intercept, rel=1e-12)
+    # Nothing but such files.
+    assert run("predict", "s.json", "empty").stdout == "score,risk\n"
+    run("explain", "s.json", "empty", "--output", "none.csv")
+    assert Path("none.csv").read_text().count("\n") == 1
+    for command in ("recalibrate", "report"):
+        last = () if command == "recalibrate" else ("--output", "r.html")
+        found = usage_error(command, "s.json", "empty", "--outcome", "died", *last)
+        assert f"empty: no rows, of which {command} needs some" in found
+
+
+def test_what_is_wrong_with_rows_names_the_file(rows):
+    rows.astype({"age": object}).assign(age="<80")[:3].to_csv("parts/aa.csv", index=False)
+    for command in ("predict", "recalibrate", "explain"):
+        assert "Error: parts/aa.csv: " in usage_error(command, "s.json", "parts")
