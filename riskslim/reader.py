@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim.data.batches import DATA_SUFFIXES, ParquetFiles, find_files
 from riskslim.data.csv_format import CsvFormat
-from riskslim.data.files import as_arrow, open_file
+from riskslim.data.files import as_arrow, format_of_file, open_file
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.roles import Columns
@@ -236,6 +236,8 @@ def _whole(paths: Any, columns: Columns, items: Any, csv_format: CsvFormat | Non
     path = paths if isinstance(paths, (str, os.PathLike)) else paths[0]
     with open_file(path, csv_format) as (names, read_column):
         chosen = columns.chosen(names, path)
+        if not len(read_column(0)):
+            raise ValueError(f"{path} has no rows.")
         at = {name: j for j, name in enumerate(names)}
         y = read_column(at[columns.outcome])
         weights = None if columns.weights is None else read_column(at[columns.weights])
@@ -251,7 +253,8 @@ def _whole(paths: Any, columns: Columns, items: Any, csv_format: CsvFormat | Non
             X, y, weights, items,
             outcome_name=columns.outcome, positive_label=columns.positive_label,
         )  # fmt: skip
-    data.csv_format = csv_format
+    said, n_skipped = format_of_file(Path(path), csv_format or CsvFormat())
+    data.csv_format = said if n_skipped else csv_format
     return data
 
 

@@ -7,6 +7,7 @@ tell it themselves. Numbers of different types become the type that holds both, 
 from __future__ import annotations
 
 import abc
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,13 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
 from riskslim.data.csv_format import CsvFormat
-from riskslim.data.files import import_pyarrow, not_utf8
+from riskslim.data.files import (
+    csv_fault,
+    format_of_file,
+    import_pyarrow,
+    longer_block,
+    not_utf8,
+)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,7 +55,7 @@ DATA_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 # Rows of a batch at most: a few megabytes of a few dozen columns.
 BATCH_ROWS = 2**17
 # Bytes of a CSV file that are parsed together.
-_CSV_BLOCK = 2**22
+_CSV_BLOCK = 2**22  # more where a header or a row has more
 # Bytes of a Parquet file that are read ahead of what is decoded, for each column.
 _PARQUET_BUFFER = 2**18
 
@@ -113,7 +120,7 @@ class FileBatch:
 
 
 class RetypedError(Exception):
-    """A column turned out to be of another type than the rows so far: they are to be read anew."""
+    """A column is of another type than in the rows so far, or rows are long: read all anew."""
 
 
 def find_files(paths: Paths, suffixes: Sequence[str]) -> list[Path]:
@@ -493,11 +500,16 @@ class CsvFiles(BatchFiles):
 
     def __init__(self, paths: Sequence[Path], csv_format: CsvFormat | None = None) -> None:
         super().__init__(paths)
-        self._format = csv_format or CsvFormat()
+        given = csv_format or CsvFormat()
+        self._formats = {path: format_of_file(path, given) for path in self.paths}
+        self._block = _CSV_BLOCK
+        said = {form for form, n_skipped in self._formats.values() if n_skipped}
+        # As far as all files are written in one way.
+        self.csv_format = said.pop() if len({*self._formats.values()}) == 1 and said else csv_format
         # What the first block of each file looks like; later ones can show that it is otherwise.
         schemas = []
         for path in self.paths:
-            with path.open("rb") as file, self._read(path, file, None, {}) as reader:
+            with self._opened(path, None, {}) as (_, reader):
                 schemas.append((path, reader.schema))
         first_path, first = schemas[0]
         for path, schema in schemas[1:]:
@@ -537,7 +549,7 @@ class CsvFiles(BatchFiles):
         before = 0
         for path, size in zip(self.paths, self.sizes, strict=True):
             row = 0
-            with path.open("rb") as file, self._read(path, file, columns, types) as reader:
+            with self._opened(path, columns, types) as (file, reader):
                 while True:
                     try:
                         batch = reader.read_next_batch()
@@ -545,6 +557,9 @@ class CsvFiles(BatchFiles):
                         break
                     except (pyarrow.ArrowInvalid, OSError, UnicodeError) as error:
                         self._retype(path, error)
+                        if longer := longer_block(error, path, self._block):
+                            self._block = longer
+                            raise RetypedError(f"a row of {path} is long") from None
                         raise self._fault(path, error, row) from error
                     done = before + min(file.tell(), size)
                     yield FileBatch(path, row, in_schema(batch, schema, path), done)
@@ -560,55 +575,67 @@ class CsvFiles(BatchFiles):
         name = names[int(found[1])]
         if self._rank[name] + 1 < len(_CSV_TYPES):
             self._rank[name] += 1
-            raise RetypedError(name) from None
+            raise RetypedError(f"column {name!r} has values of another type") from None
 
-    def _read(
+    @contextlib.contextmanager
+    def _opened(
+        self, path: Path, columns: Sequence[str] | None, types: dict[str, Any]
+    ) -> Iterator[tuple[IO[bytes], Any]]:
+        """Open a file and a reader of its batches, of longer blocks where the header needs it."""
+        pyarrow = import_pyarrow()
+        with contextlib.ExitStack() as stack:
+            while True:
+                file = stack.enter_context(path.open("rb"))
+                try:
+                    reader = self._reader(path, file, columns, types)
+                    break
+                except (pyarrow.ArrowInvalid, OSError, UnicodeError) as error:
+                    if columns is not None:
+                        self._retype(path, error)
+                    longer = longer_block(error, path, self._block)
+                    if longer is None:
+                        raise self._fault(path, error, 0) from error
+                    self._block = longer
+            yield file, stack.enter_context(reader)
+
+    def _reader(
         self, path: Path, file: IO[bytes], columns: Sequence[str] | None, types: dict[str, Any]
     ) -> Any:
         pyarrow = import_pyarrow()
         import pyarrow.csv as csv
 
-        form = self._format
-        if form.is_utf8 and not path.name.lower().endswith(".gz"):
-            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                raise not_utf8(path, "its byte order mark", "utf-16")
-            file.seek(0)
+        form, n_skipped = self._formats[path]
         source: Any = file
         if path.name.lower().endswith(".gz"):
             source = pyarrow.CompressedInputStream(file, "gzip")
-        try:
-            return csv.open_csv(
-                source,
-                csv.ReadOptions(
-                    encoding="utf8" if form.is_utf8 else form.encoding, block_size=_CSV_BLOCK
-                ),
-                csv.ParseOptions(delimiter=form.separator),
-                csv.ConvertOptions(
-                    decimal_point=form.decimal,
-                    strings_can_be_null=True,
-                    null_values=["", *form.missing],
-                    include_columns=None if columns is None else list(columns),
-                    column_types=types,
-                ),
-            )
-        except (pyarrow.ArrowInvalid, OSError, UnicodeError) as error:
-            if columns is not None:
-                self._retype(path, error)
-            raise self._fault(path, error, 0) from error
+        elif form.is_utf8:
+            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                raise not_utf8(path, "its byte order mark", "utf-16")
+            file.seek(0)
+        return csv.open_csv(
+            source,
+            csv.ReadOptions(
+                encoding="utf8" if form.is_utf8 else form.encoding,
+                block_size=self._block,
+                skip_rows=n_skipped,
+            ),
+            csv.ParseOptions(delimiter=form.separator),
+            csv.ConvertOptions(
+                decimal_point=form.decimal,
+                strings_can_be_null=True,
+                null_values=["", *form.missing],
+                include_columns=None if columns is None else list(columns),
+                column_types=types,
+            ),
+        )
 
     def _fault(self, path: Path, error: Exception, row: int) -> ValueError:
-        text = str(error)
-        if isinstance(error, UnicodeError) and not self._format.is_utf8:
-            return ValueError(f"{path} is not encoded in {self._format.encoding}: {error}")
-        if "UTF8" in text or isinstance(error, UnicodeError):
+        form, _ = self._formats[path]
+        if isinstance(error, UnicodeError) and not form.is_utf8:
+            return ValueError(f"{path} is not encoded in {form.encoding}: {error}")
+        if "UTF8" in str(error) or isinstance(error, UnicodeError):
             return not_utf8(path, f"what follows row {row}", "cp1252")
-        hint = ""
-        if "columns, got" in text:
-            hint = (
-                f". Is there another separator than {self._format.separator!r}? "
-                "CsvFormat(separator=...) in Python, --separator on the command line"
-            )
-        return ValueError(f"{path} cannot be read as csv after row {row}: {error}{hint}")
+        return csv_fault(path, form, error, row)
 
     @staticmethod
     def _known(kind: pyarrow.DataType) -> str:

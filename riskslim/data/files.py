@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import gzip
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +22,24 @@ if TYPE_CHECKING:
 __all__ = [
     "as_arrow",
     "check_one_column",
+    "csv_fault",
+    "format_of_file",
     "import_pyarrow",
+    "longer_block",
     "not_utf8",
     "open_file",
     "read_table",
     "read_verbatim",
 ]
+
+# Bytes of a CSV file that are parsed together; more where a header or a row has more.
+_CSV_BLOCK, _LONGEST_BLOCK = 2**20, 2**30
+# The line that tells spreadsheet programs the separator, and bytes in which it is.
+_SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([^\r\n"])\1*"?(?:\r|\n)', re.IGNORECASE)
+_SEPARATOR_BYTES = 64
+_ODD_LINE = re.compile(r"Expected (\d+) columns, got (\d+): (.+)", re.DOTALL)
+# Characters of a line that errors show.
+_SHOWN = 60
 
 
 # ---------------------------------------------------------------------------------------------
@@ -77,14 +93,9 @@ def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None
 
         return parquet.ParquetFile(path).read()
     except pyarrow.ArrowInvalid as error:
-        hint = ""
-        if kind == "csv" and "columns, got" in str(error):
-            form = csv_format or CsvFormat()
-            hint = (
-                f". Is there another separator than {form.separator!r}? CsvFormat(separator=...) "
-                "in Python, --separator on the command line"
-            )
-        raise ValueError(f"{path} cannot be read as {kind}: {error}{hint}") from error
+        if kind == "csv":
+            raise csv_fault(path, csv_format or CsvFormat(), error) from error
+        raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
     except OSError as error:
         raise _unreadable(path, kind, error) from error
 
@@ -147,22 +158,35 @@ def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: s
 
 
 def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarrow.Table:
+    import pyarrow
     import pyarrow.csv as csv
 
-    form = csv_format or CsvFormat()
+    form, n_skipped = format_of_file(path, csv_format or CsvFormat())
     if form.is_utf8:
         with path.open("rb") as file:
             if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
                 raise not_utf8(path, "its byte order mark", "utf-16")
-    try:
-        table = csv.read_csv(
-            path,
-            csv.ReadOptions(encoding="utf8" if form.is_utf8 else form.encoding),
-            csv.ParseOptions(delimiter=form.separator),
-            csv.ConvertOptions(decimal_point=form.decimal, **options),
-        )
-    except UnicodeError as error:
-        raise ValueError(f"{path} is not encoded in {form.encoding}: {error}") from None
+    block_size = _CSV_BLOCK
+    while True:
+        try:
+            table = csv.read_csv(
+                path,
+                csv.ReadOptions(
+                    encoding="utf8" if form.is_utf8 else form.encoding,
+                    block_size=block_size,
+                    skip_rows=n_skipped,
+                ),
+                csv.ParseOptions(delimiter=form.separator),
+                csv.ConvertOptions(decimal_point=form.decimal, **options),
+            )
+            break
+        except UnicodeError as error:
+            raise ValueError(f"{path} is not encoded in {form.encoding}: {error}") from None
+        except pyarrow.ArrowInvalid as error:
+            longer = longer_block(error, path, block_size)
+            if longer is None:
+                raise
+            block_size = longer
     try:
         names = table.column_names
     except UnicodeDecodeError:
@@ -171,6 +195,126 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
         if str(kind) == "binary":  # instead of text
             raise not_utf8(path, f"column {name!r}", "cp1252")
     return table
+
+
+def format_of_file(path: Path, csv_format: CsvFormat) -> tuple[CsvFormat, int]:
+    """Read the separator that the first line of a file may say, as "sep=;" for spreadsheets.
+
+    Parameters
+    ----------
+    path : Path
+    csv_format : CsvFormat
+
+    Returns
+    -------
+    csv_format : CsvFormat
+        With the separator of the file.
+    n_skipped : int
+        Lines before the header.
+
+    Raises
+    ------
+    ValueError
+        The separator is the decimal mark.
+    """
+    encoding = "utf-8-sig" if csv_format.is_utf8 else csv_format.encoding
+    start = b""
+    with contextlib.suppress(OSError, EOFError):  # reading says what is wrong with it
+        if path.name.lower().endswith(".gz"):
+            with gzip.open(path) as file:
+                start = file.read(_SEPARATOR_BYTES)
+        else:
+            with path.open("rb") as file:
+                start = file.read(_SEPARATOR_BYTES)
+    said = _SEPARATOR_LINE.match(start.decode(encoding, "ignore"))
+    if said is None:
+        return csv_format, 0
+    try:
+        return dataclasses.replace(csv_format, separator=said[1]), 1
+    except ValueError as error:
+        raise ValueError(f"{path}, whose first line says its separator: {error}") from None
+
+
+def longer_block(error: Exception, path: Path, block_size: int) -> int | None:
+    """Return the bytes to parse together where a row of a CSV file, or its header, has too many.
+
+    Parameters
+    ----------
+    error : Exception
+        What pyarrow raised.
+    path : Path
+    block_size : int
+        Bytes that were parsed together.
+
+    Returns
+    -------
+    int or None
+        None where that is not what is wrong.
+    """
+    is_packed = path.name.lower().endswith(".gz")
+    most = _LONGEST_BLOCK if is_packed else min(path.stat().st_size, _LONGEST_BLOCK)
+    text = str(error)
+    if block_size >= most or not ("straddl" in text or "cannot infer number of columns" in text):
+        return None
+    return min(8 * block_size, _LONGEST_BLOCK)
+
+
+def csv_fault(
+    path: Path, csv_format: CsvFormat, error: Exception, n_rows: int | None = None
+) -> ValueError:
+    """Return the error of a CSV file that cannot be parsed: in which line, where that can be said.
+
+    Parameters
+    ----------
+    path : Path
+    csv_format : CsvFormat
+    error : Exception
+        What pyarrow raised.
+    n_rows : int, optional
+        Rows before it.
+
+    Returns
+    -------
+    ValueError
+    """
+    after = "" if n_rows is None else f" after row {n_rows}"
+    found = _ODD_LINE.search(str(error))
+    if "Empty CSV file" in str(error):
+        return ValueError(f"{path} is empty: it has no header")
+    if found is None:
+        return ValueError(f"{path} cannot be read as csv{after}: {error}")
+    wanted, got, row = int(found[1]), int(found[2]), found[3].splitlines()[0]
+    form, _ = format_of_file(path, csv_format)
+    header, number = _header_and_line(path, form, row.removesuffix(" ..."))
+    where = "a line" if number is None else f"line {number}"
+    there = f"{got} column" if got == 1 else f"{got} columns"
+    hint = ""
+    if any(mark in header + row for mark in ",;\t|" if mark != form.separator):
+        hint = (
+            f" Is there another separator than {form.separator!r}? CsvFormat(separator=...) in "
+            "Python, --separator on the command line."
+        )
+    return ValueError(
+        f"{path} cannot be read as csv: {where} has {there}, {row[:_SHOWN]!r}, but the "
+        f"header has {wanted}, {header[:_SHOWN]!r}. Leave out lines that are no rows, such as "
+        f"comments and footers.{hint}"
+    )
+
+
+def _header_and_line(path: Path, csv_format: CsvFormat, row: str) -> tuple[str, int | None]:
+    """Return the first line that is not blank, and the number of the one that begins with a row."""
+    header = ""
+    is_packed = path.name.lower().endswith(".gz")
+    with (gzip.open if is_packed else open)(
+        path, "rt", encoding="utf-8-sig" if csv_format.is_utf8 else csv_format.encoding,
+        errors="replace",
+    ) as file:  # fmt: skip
+        for number, line in enumerate(file, 1):
+            if not header and not _SEPARATOR_LINE.match(line):
+                header = line.strip("\r\n")
+            if header and line.startswith(row):
+                return header, number
+    return header, None
 
 
 def not_utf8(path: Path, where: str, encoding: str) -> ValueError:

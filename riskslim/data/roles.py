@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from riskslim._wording import listing, near
+from riskslim.data.tables import check_blanks
 
 __all__ = ["Columns"]
 
@@ -98,6 +99,8 @@ class Columns:
         chosen = [name for name in others if self.features is None or name in self.features]
         if not chosen:
             raise ValueError(f"{path} has no column that is left as a feature.")
+        used = {*chosen, self.outcome, self.weights} - {None}
+        check_blanks([name for name in names if name in used], f"{path} has")
         return chosen
 
 

@@ -9,7 +9,7 @@ that one error can name them all.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from riskslim.data.faults import (
 
 __all__ = [
     "Table",
+    "check_blanks",
     "check_columns",
     "check_present",
     "has_names",
@@ -380,6 +381,18 @@ def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> Non
             missing,
             names,
         )
+
+
+def check_blanks(names: Iterable[str], has: str) -> None:
+    """Refuse names that differ in nothing but blanks around them: people take them for one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.strip(), name)
+        if other != name:
+            raise ValueError(
+                f"{has} columns {other!r} and {name!r}, whose names differ in blanks alone: rename "
+                "one, or leave it out."
+            )
 
 
 def is_row(X: Any) -> bool:

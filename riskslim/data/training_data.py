@@ -49,6 +49,7 @@ from riskslim.data.packing import pack
 from riskslim.data.store import NO_NUMBERS, NO_WEIGHTS, KernelRows, RowStore
 from riskslim.data.tables import (
     Table,
+    check_blanks,
     open_table,
     series_name,
     the_only_column,
@@ -634,4 +635,5 @@ def resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[st
                 f"{seen[text]!r} and {name!r} are the same name."
             )
         seen[text] = name
+    check_blanks(seen, "X has")
     return tuple(seen)

@@ -579,6 +579,8 @@ def _check_kinds(raw: Column, levels: Iterable[Any]) -> None:
 def plain_rows(raw: Column) -> list[Any]:
     """Values as Python has them; numbers of 32 bits as they are printed, 0.1 for 0.10000000149.
 
+    The intervals that pandas.cut makes are text.
+
     Parameters
     ----------
     raw : ndarray of shape (n,)
@@ -589,6 +591,8 @@ def plain_rows(raw: Column) -> list[Any]:
     """
     if raw.dtype.kind != "f" or raw.dtype.itemsize >= np.dtype(np.float64).itemsize:
         rows: list[Any] = raw.tolist()
+        if raw.dtype.kind == "O" and any(map(_is_interval, set(map(type, rows)))):
+            return [str(value) if _is_interval(type(value)) else value for value in rows]
         return rows
     distinct, position = np.unique(raw, return_inverse=True)
     plain = [plain_number(value) for value in distinct]
@@ -610,7 +614,8 @@ def _read_levels(raw: Column, codes: Mapping[Any, int]) -> ReadColumn:
 def _check_levels(raw: Column, codes: NDArray[np.int64]) -> None:
     unknown = codes == _UNKNOWN
     if unknown.any():
-        example = listing(map(repr, dict.fromkeys(raw[unknown].tolist())))
+        levels = itertools.compress(plain_rows(raw), unknown)
+        example = listing(map(repr, dict.fromkeys(levels)))
         raise ColumnError.at("unknown", unknown, example)
 
 
@@ -699,8 +704,14 @@ def _is_missing(value: Any) -> bool:
 
 def _has_text(raw: Column) -> bool:
     return raw.dtype.kind == "U" or (
-        raw.dtype.kind == "O" and any(issubclass(kind, str) for kind in set(map(type, raw)))
+        raw.dtype.kind == "O"
+        and any(issubclass(kind, str) or _is_interval(kind) for kind in set(map(type, raw)))
     )
+
+
+def _is_interval(kind: type) -> bool:
+    """Say whether values of a type are intervals of pandas, which need not be installed."""
+    return kind.__name__ == "Interval" and kind.__module__.startswith("pandas")
 
 
 def _are_booleans(raw: Column) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.faults import Column, ColumnError
+from riskslim.items.columns import plain_rows
 
 __all__ = ["Container", "WeightedRows"]
 
@@ -36,7 +37,9 @@ class Container:
         categorical = {name for name, kind in types if kind in (nw.Categorical, nw.Enum)}
         backend = frame.implementation.value
         ordered = {
-            name: tuple(kind.categories) for name, kind in types if isinstance(kind, nw.Enum)
+            name: tuple(plain_rows(np.array([*kind.categories, None], object))[:-1])
+            for name, kind in types
+            if isinstance(kind, nw.Enum)
         }
         if backend == "pyarrow":
             ordered = _ordered_in_arrow(frame.to_native())

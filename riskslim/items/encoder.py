@@ -28,6 +28,7 @@ from riskslim.data.labels import encode_labels
 from riskslim.data.summaries import TableSummary
 from riskslim.data.tables import (
     Table,
+    check_blanks,
     check_present,
     has_names,
     open_records,
@@ -315,6 +316,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         container = Container() if has_names(X) else Container.of(X)
         self._backend = container.backend
         self._columns = self._column_names(table)
+        check_blanks(self._columns, "X has")
         rules = checked_rules(self, self._columns, container.categorical, container.ordered)
         weights = None
         if sample_weight is not None:

@@ -273,6 +273,8 @@ def read_files(
     if len(kinds) > 1:
         raise ValueError("the files must be all CSV or all Parquet, got both")
     files = ParquetFiles(found) if kinds.pop() else CsvFiles(found, csv_format)
+    if isinstance(files, CsvFiles):
+        csv_format = files.csv_format
     reading = Reading(files, columns, items, limit, progress, seed)
     features = reading.features_of(reading.first_pass())
     data = reading.second_pass(features, scratch)

@@ -323,8 +323,8 @@ class Reading:
                 if self.items is not None and self.items.uses_outcome and not chosen:
                     self.event = label_of_events(self.labels_found())
                 return self._first_pass(0 if chosen else None)
-            except RetypedError as column:
-                logger.info("column %s has values of another type: reading anew", column)
+            except RetypedError as found:
+                logger.info("%s: reading anew", found)
 
     def _first_pass(self, most: int | None) -> TableSummary:
         summary, outcome = self.summaries(most)
