@@ -853,7 +853,7 @@ def test_csv_formats(tmp_path):
     first, second = (read(one, items=encoder()) for one in (packed, plain))
     np.testing.assert_array_equal(first.integer_columns, second.integer_columns)
     plain.write_text("a,died\n1,0\n2,1\n3,4,5\n")
-    with pytest.raises(ValueError, match=r"plain.csv cannot be read as csv after row"):
+    with pytest.raises(ValueError, match=r"plain.csv cannot be read as csv: line 4 has 3 columns"):
         read(plain)
 
 
