@@ -26,6 +26,7 @@ from riskslim.data.files import (
     import_pyarrow,
     longer_block,
     not_utf8,
+    open_parquet,
 )
 
 if TYPE_CHECKING:
@@ -473,10 +474,8 @@ class ParquetFiles(BatchFiles):
     @staticmethod
     def _open(path: Path) -> Any:
         pyarrow = import_pyarrow()
-        import pyarrow.parquet as parquet
-
         try:
-            return parquet.ParquetFile(path, buffer_size=_PARQUET_BUFFER, pre_buffer=False)
+            return open_parquet(path, buffer_size=_PARQUET_BUFFER, pre_buffer=False)
         except FileNotFoundError:
             raise FileNotFoundError(f"There is no file {path} any more.") from None
         except (pyarrow.ArrowInvalid, OSError) as error:

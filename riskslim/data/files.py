@@ -28,6 +28,7 @@ __all__ = [
     "longer_block",
     "not_utf8",
     "open_file",
+    "open_parquet",
     "read_table",
     "read_verbatim",
 ]
@@ -89,9 +90,7 @@ def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None
         if kind == "csv":
             texts = ["", *(csv_format or CsvFormat()).missing]
             return _read_csv(path, csv_format, strings_can_be_null=True, null_values=texts)
-        import pyarrow.parquet as parquet
-
-        return parquet.ParquetFile(path).read()
+        return open_parquet(path).read()
     except pyarrow.ArrowInvalid as error:
         if kind == "csv":
             raise csv_fault(path, csv_format or CsvFormat(), error) from error
@@ -363,6 +362,24 @@ def import_pyarrow() -> Any:
     return pyarrow
 
 
+def open_parquet(path: Path, **options: Any) -> pyarrow.parquet.ParquetFile:
+    """Open a Parquet file, whose pages are compared with their checksums, where they have some.
+
+    Parameters
+    ----------
+    path : Path
+    **options
+        Of pyarrow.
+
+    Returns
+    -------
+    pyarrow.parquet.ParquetFile
+    """
+    import pyarrow.parquet as parquet
+
+    return parquet.ParquetFile(path, page_checksum_verification=True, **options)
+
+
 @contextmanager
 def open_file(
     path: str | os.PathLike[str],
@@ -378,10 +395,8 @@ def open_file(
         yield list(table.column_names), table.column
         return
     pyarrow = import_pyarrow()
-    import pyarrow.parquet as parquet
-
     try:
-        file = parquet.ParquetFile(path)
+        file = open_parquet(path)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{path} cannot be read as parquet: {error}") from error
     except OSError as error:

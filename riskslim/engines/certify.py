@@ -61,7 +61,8 @@ def certify(
 
     The objective is computed twice on every row of the data by independent code (lookup table or
     real-valued kernel, and plain accumulation in float64); a solver's word is not taken for it.
-    On merged rows, which the search has read, it must be the same.
+    On merged rows, which the search has read, it must be the same. Rows in scratch files may have
+    become others there: what is proven of them is compared with the files that they are from.
 
     Parameters
     ----------
@@ -119,6 +120,8 @@ def certify(
     status = Status.INTERRUPTED if interrupted else Status.FEASIBLE
     if gap <= gap_tolerance:
         status = Status.OPTIMAL
+        if not interrupted:
+            _compare_with_files(problem, coef, reference, accuracy)
     return Certificate(
         status=status,
         objective=objective,
@@ -133,3 +136,19 @@ def certify(
         scale=scale,
         scales=scales,
     )
+
+
+def _compare_with_files(
+    problem: RiskScoreProblem, coef: NDArray[np.int64], loss: float, accuracy: float
+) -> None:
+    """Refuse a loss on rows in scratch files that is not the one on the files they are from."""
+    data = problem.loss.data
+    if data.files is None or data.rows is None:  # what is in memory has not been on a disk
+        return
+    files = data.files.weighted(data.class_factors)
+    found = files.mean_loss(coef.astype(np.float64), problem.loss.scale)
+    if found is not None and not abs(found - loss) <= accuracy:
+        raise CertificateError(
+            f"loss {loss!r} of the returned vector on rows in scratch files differs from that on "
+            f"the files that were read, {found!r}: the scratch files are damaged"
+        )

@@ -109,7 +109,7 @@ class DiskRows(PartitionedRows):
     Notes
     -----
     Each thread has one block in memory. What a file holds is compared with the CRC that was written
-    when it is read for the first time.
+    when it is read for the first time, and later with what was read then.
     """
 
     def __init__(self, folder: ScratchFolder | str | os.PathLike[str]) -> None:
@@ -127,7 +127,7 @@ class DiskRows(PartitionedRows):
                 raise BlockFileError(f"{path} has other columns than {self.paths[0].name}")
         super().__init__(headers[0].schema, [header.summary for header in headers])
         self.n_bytes = sum(header.size for header in headers)
-        self._checked = np.zeros(len(headers), np.bool_)
+        self._digests: list[bytes | None] = [None] * len(headers)
 
     def __enter__(self) -> DiskRows:
         return self
@@ -152,8 +152,7 @@ class DiskRows(PartitionedRows):
     def _read(self, number: int) -> KernelRows:
         if number + 1 < len(self.paths):
             read_ahead(self.paths[number + 1])
-        part = read_block(self.paths[number], check=not self._checked[number])
-        self._checked[number] = True
+        part, self._digests[number] = read_block(self.paths[number], self._digests[number])
         return part
 
     def _call(

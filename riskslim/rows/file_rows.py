@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import logging
+import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FileRows", "read_files"]
 
+logger = logging.getLogger("riskslim.rows.file_rows")
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FileRows:
@@ -55,6 +60,8 @@ class FileRows:
         Which rows of all files, in any order, none of them twice. Default: all.
     factors : (float, float), default (1.0, 1.0)
         By which the weights of the negative and of the positive class are multiplied.
+    stamps : tuple, optional
+        Sizes and times of the files before they were read.
     """
 
     reading: Reading
@@ -63,6 +70,7 @@ class FileRows:
     scratch: str | os.PathLike[str] | None = None
     rows: NDArray[np.intp] | None = None
     factors: tuple[float, float] = (1.0, 1.0)
+    stamps: tuple[tuple[int, int], ...] | None = None
     _known: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     @classmethod
@@ -191,6 +199,49 @@ class FileRows:
         in_order[np.argsort(self.rows)] = found
         return in_order
 
+    def mean_loss(self, vector: NDArray[np.float64], scale: float) -> float | None:
+        """Loss of a vector on the rows as they are in the files now.
+
+        Parameters
+        ----------
+        vector : ndarray of float64, shape (d + 1,)
+            Intercept first.
+        scale : float
+
+        Returns
+        -------
+        float or None
+            None where files are others than were read, or cannot be read any more, which is logged.
+        """
+        if self.stamps is None:
+            return None
+        try:
+            if _stamps(self.reading.files.paths) == self.stamps:
+                return self._mean_loss(vector, scale)
+            reason = "they have changed"
+        except (OSError, ValueError) as error:
+            reason = str(error)
+        logger.warning("the score is not compared with the files that were read: %s", reason)
+        return None
+
+    def _mean_loss(self, vector: NDArray[np.float64], scale: float) -> float:
+        reading = self.reading if self.rows is None else self.reading.on(self._mask())
+        used = np.flatnonzero(vector[1:])
+        losses, weights = [], []
+        for batch in reading.batches():
+            if not batch.rows.num_rows:
+                continue
+            table = self._features(reading, batch)
+            margins = np.full(table.n_samples, vector[0])
+            for j in used.tolist():
+                margins += vector[1 + j] * np.asarray(table.values(j), np.float64)
+            labels, own = reading.labels_of(batch, reading.classes[1]), reading.weights_of(batch)
+            factors = np.where(labels > 0, self.factors[1], self.factors[0])
+            own = factors if own is None else own * factors
+            losses.append(float(np.sum(own * np.logaddexp(0, -labels * margins / scale))))
+            weights.append(float(np.sum(own)))
+        return math.fsum(losses) / math.fsum(weights)
+
     def _features(self, reading: Reading, batch: FileBatch) -> Table:
         block, given = reading.values_of(batch)
         names = self.features.names
@@ -269,6 +320,7 @@ def read_files(
     """
     limit = checked_limit(memory_limit, scratch)
     found = find_files(paths, DATA_SUFFIXES)
+    stamps = _stamps(found)
     kinds = {path.suffix.lower() == ".parquet" for path in found}
     if len(kinds) > 1:
         raise ValueError("the files must be all CSV or all Parquet, got both")
@@ -278,5 +330,11 @@ def read_files(
     reading = Reading(files, columns, items, limit, progress, seed)
     features = reading.features_of(reading.first_pass())
     data = reading.second_pass(features, scratch)
-    data.csv_format, data.files = csv_format, FileRows.after(reading, features, scratch)
+    rows = dataclasses.replace(FileRows.after(reading, features, scratch), stamps=stamps)
+    data.csv_format, data.files = csv_format, rows
     return data
+
+
+def _stamps(paths: Iterable[Path]) -> tuple[tuple[int, int], ...]:
+    """Sizes of files, and when they were written."""
+    return tuple((one.st_size, one.st_mtime_ns) for one in (path.stat() for path in paths))
