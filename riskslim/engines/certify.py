@@ -143,7 +143,7 @@ def _compare_with_files(
 ) -> None:
     """Refuse a loss on rows in scratch files that is not the one on the files they are from."""
     data = problem.loss.data
-    if data.files is None or data.rows is None:  # what is in memory has not been on a disk
+    if data.files is None or data.rows.is_block:  # what is in memory has not been on a disk
         return
     files = data.files.weighted(data.class_factors)
     found = files.mean_loss(coef.astype(np.float64), problem.loss.scale)

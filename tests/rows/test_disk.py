@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from partitions import on_disk, random_data, rows_of
-from riskslim.rows import blocks, disk
+from riskslim.rows import blocks
 from riskslim.rows.base import RowsSchema
-from riskslim.rows.blocks import BlockFileError, read_block
+from riskslim.rows.blocks import BlockFileError
 from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
 
 POINT = np.zeros((1, 7))
@@ -115,18 +115,34 @@ def test_a_file_of_other_columns(rows, tmp_path):
         DiskRows(rows.folder)
 
 
-def test_bytes_are_compared_once(rows, monkeypatch):
-    asked = []
-
-    def noted(path, *, check):
-        asked.append(check)
-        return read_block(path, check=check)
-
-    monkeypatch.setattr(disk, "read_block", noted)
+def test_bytes_are_compared_at_every_read(tmp_path):
+    rows = on_disk(rows_of(random_data(0, n=40_000, kind="mixed"), merged=False), 10_000, tmp_path)
     again = DiskRows(rows.folder)
-    again.values(POINT, 1.0)
-    again.used_by(n_threads=2).values(POINT, 1.0)
-    assert asked == [True] * 6 + [False] * 6
+    expected = again.values(POINT, 1.0)
+    path = again.paths[1]
+    original = path.read_bytes()
+    header = blocks.read_header(path)
+    middle = header.begin + 8192
+    page = slice(middle, middle + 4096)
+    other = slice(middle + 3 * 4096, middle + 4 * 4096)
+    damaged = {position: bytearray(original) for position in range(len(original) - 1, 0, -997)}
+    for position, content in damaged.items():
+        content[position] ^= 1 << position % 8
+    overwritten, swapped, lost, zeros = (bytearray(original) for _ in range(4))
+    overwritten[middle : middle + 20_000] = np.random.default_rng(0).bytes(20_000)
+    swapped[page], swapped[other] = original[other], original[page]
+    lost[page] = original[other]
+    zeros[page] = bytes(4096)
+    for content in (*damaged.values(), overwritten, swapped, lost, zeros):
+        path.write_bytes(content)
+        with pytest.raises(BlockFileError, match=path.name):
+            again.used_by(n_threads=2).values(POINT, 1.0)
+    path.write_bytes(original)
+    np.testing.assert_array_equal(again.values(POINT, 1.0), expected)
+    # Copies in other processes know what was read.
+    path.write_bytes(overwritten)
+    with pytest.raises(BlockFileError, match=path.name):
+        pickle.loads(pickle.dumps(again)).values(POINT, 1.0)
 
 
 # ---- what is left ------------------------------------------------------------------------------
