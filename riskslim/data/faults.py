@@ -38,6 +38,9 @@ _COMPARED = re.compile(rf"\s*[<>≤≥~]=?{NUMBER.pattern}")
 # Whole numbers as text that are more than these are no levels.
 _MOST_LEVELS = 10
 
+# Characters of a value, or of several, that an error shows.
+_LONGEST_EXAMPLE = 500
+
 # Integers from here on are no longer all exact in float64.
 EXACT_INTEGER_LIMIT = 2.0**53
 
@@ -140,6 +143,8 @@ class ColumnError(Exception):
     """
 
     def __init__(self, kind: str, count: int, first: int, example: str = "") -> None:
+        if len(example) > _LONGEST_EXAMPLE:
+            example = f"{example[:_LONGEST_EXAMPLE]}...{example[-1]}"  # a quote, or a bracket
         super().__init__(kind, count, first, example)
         self.kind, self.count, self.first, self.example = kind, count, first, example
         self.mask: NDArray[np.bool_] | None = None

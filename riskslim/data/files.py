@@ -279,7 +279,7 @@ def csv_fault(
     after = "" if n_rows is None else f" after row {n_rows}"
     found = _ODD_LINE.search(str(error))
     if "Empty CSV file" in str(error):
-        return ValueError(f"{path} is empty: it has no header")
+        return ValueError(f"{path} cannot be read as csv: it is empty, without a header")
     if found is None:
         return ValueError(f"{path} cannot be read as csv{after}: {error}")
     wanted, got, row = int(found[1]), int(found[2]), found[3].splitlines()[0]

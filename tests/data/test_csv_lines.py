@@ -72,7 +72,7 @@ def test_a_separator_that_is_the_decimal_mark(tmp_path):
     (f"{HEADER}{ROWS}\n\nSource, x\n", "line 304 has 2 columns, 'Source, x', but the header"),
     (f"sep=,\n{HEADER}{ROWS}footer\n", "line 303 has 1 column, 'footer', but the header has 3"),
     (f"{HEADER}{ROWS}" + "long " * 99, "line 302 has 1 column, 'long long "),
-    ("", "is empty: it has no header"), ("\n\n", "is empty: it has no header"),
+    ("", "it is empty, without a header"), ("\n\n", "it is empty, without a header"),
     (HEADER, "has no rows"),
 ])  # fmt: skip
 def test_lines_that_are_no_rows_are_named(text, expected, tmp_path):
