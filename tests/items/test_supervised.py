@@ -281,12 +281,6 @@ def test_at_most_so_many_and_by_the_outcome():
     assert names(encoder.fit(raw, values >= 13)) == ["rank >= 13"]
 
 
-def test_intervals_are_no_levels():
-    raw = pd.DataFrame({"age": pd.cut([1, 5, 9, 3], [0, 4, 8, 12])})
-    with pytest.raises(TypeError, match=r"no numbers.*'age'"):
-        ItemEncoder().fit(raw)
-
-
 def test_a_score_of_levels_in_an_order():
     rng = np.random.default_rng(0)
     stages = rng.choice(STAGES, 400)
