@@ -221,6 +221,8 @@ class FileRows:
             reason = "they have changed"
         except (OSError, ValueError) as error:
             reason = str(error)
+        except KeyboardInterrupt:  # what was proven before is not lost by it
+            reason = "Ctrl-C ended that"
         logger.warning("the score is not compared with the files that were read: %s", reason)
         return None
 
