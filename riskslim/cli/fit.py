@@ -37,13 +37,14 @@ from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
 from riskslim.cli.quality import last_lines, rows_apart
 from riskslim.cli.reading import Source
-from riskslim.cli.selection import Selection
+from riskslim.cli.selection import RefittedItems, Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import engine_named, solve
 from riskslim.engines.fingerprint import facts_of, without_limits
+from riskslim.items.parameters import is_supervised
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
     from riskslim.data.training_data import TrainingData
     from riskslim.engines.choice import EngineChoice
+    from riskslim.items.encoder import ItemEncoder
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.solution import Solution
@@ -138,7 +140,7 @@ def fit(
         selection = Selection(
             path, cv, folds, rule, metric, n_jobs, path_output, cv_output, checkpoint
         )
-        selection.check(n_solutions, within, thresholds or [])
+        selection.check(n_solutions, within)
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file, "--checkpoint": checkpoint},
@@ -176,9 +178,12 @@ def fit(
         classifier = points_of.classifier(training_data.feature_names, parameters)
         limit = source.memory_limit
         problem, search = _Search.stated(classifier, training_data, source.hidden, limit)
+        refitted = None
+        if selection.has_folds and encoder is not None and is_supervised(encoder):
+            refitted = points_of.refitted(training_data, parameters, encoder)
         _say_which_label(training_data, positive, quiet=quiet)
         search.say_engine()
-        search.find(selection, problem, _Results(
+        search.find(selection, problem, refitted, _Results(
             output=output, trace=trace, report_file=report_file, shown=shown, source=source,
             quiet=quiet,
         ))  # fmt: skip
@@ -263,6 +268,21 @@ class _PointsOfFeatures:
             **parameters,
         )
 
+    def refitted(
+        self, data: TrainingData, parameters: Mapping[str, Any], encoder: ItemEncoder
+    ) -> RefittedItems:
+        """The same for items that each fold chooses anew: none can be named."""
+        if self.lower or self.upper or self.fix or self.sign:
+            raise ValueError(
+                "--lower, --upper, --fix and --sign name items, but with --thresholds supervised "
+                "the training rows of each fold have items of their own"
+            )
+        classifier = riskslim.RiskSLIMClassifier(
+            max_coef=self.max_coef, constraints=self.constraints, items=encoder,
+            positive_label=data.classes[1], **parameters,
+        )  # fmt: skip
+        return RefittedItems.of(classifier, data)
+
 
 def _constraints_in(path: Path | None) -> list[Constraint]:
     if path is None:
@@ -327,16 +347,28 @@ class _Search:
                 return solve(problem, progress=progress, **arguments)
             return kept.solve("search", problem, goes_on=True, progress=progress, **arguments)
 
-    def find(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
+    def find(
+        self,
+        selection: Selection,
+        problem: RiskScoreProblem,
+        refitted: RefittedItems | None,
+        results: _Results,
+    ) -> None:
         """Find the score, or the sizes and folds, that are asked for, and write them."""
         if selection:
-            self.select(selection, problem, results)
+            self.select(selection, problem, refitted, results)
         else:
             results.write(problem, self.solve(problem, selection.checkpoint))
 
-    def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
+    def select(
+        self,
+        selection: Selection,
+        problem: RiskScoreProblem,
+        refitted: RefittedItems | None,
+        results: _Results,
+    ) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
-        path = selection.run(problem, hidden=self.hidden, **self.arguments)
+        path = selection.run(problem, refitted, hidden=self.hidden, **self.arguments)
         chosen, why = selection.choose(path)
         if chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)

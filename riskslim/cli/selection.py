@@ -7,19 +7,64 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from riskslim._writing import csv_text, write_file
 from riskslim.cli.progress import PathProgress, display
+from riskslim.score.observations import class_labels
 
 if TYPE_CHECKING:
+    from riskslim.classifier import RiskSLIMClassifier
+    from riskslim.data.training_data import TrainingData
     from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Selection"]
+__all__ = ["RefittedItems", "Selection"]
 
 _RULE, _METRIC = "one_standard_error", "loss"
 _METRICS = ("loss", "auc", "cal")
+
+
+class RefittedItems(NamedTuple):
+    """A classifier whose cut-offs the outcome chooses, and the rows on which it does so."""
+
+    classifier: RiskSLIMClassifier
+    X: Any
+    y: NDArray[Any]
+    sample_weight: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, classifier: RiskSLIMClassifier, data: TrainingData) -> RefittedItems:
+        """Take raw columns, labels and weights from training data.
+
+        Parameters
+        ----------
+        classifier : RiskSLIMClassifier
+            With its encoder.
+        data : TrainingData
+
+        Returns
+        -------
+        RefittedItems
+
+        Raises
+        ------
+        ValueError
+            Rows were merged as they were read: folds cannot choose cut-offs on them.
+        """
+        import pyarrow
+
+        if data.raw is None or data.raw.names is None:
+            raise ValueError(
+                "--cv and --folds with --thresholds supervised need all rows in memory: give more "
+                "by --memory-limit, or a sample of the rows"
+            )
+        columns = {name: data.raw.values(j) for j, name in enumerate(data.raw.names)}
+        y = class_labels(data.classes)[(data.labels > 0).astype(np.intp)]
+        return cls(classifier, pyarrow.table(columns), y, data.sample_weight)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,18 +106,13 @@ class Selection:
     def __bool__(self) -> bool:
         return self.path or self.has_folds
 
-    def check(
-        self, n_solutions: int | None, within: float | None, thresholds: Sequence[str] = ()
-    ) -> None:
+    def check(self, n_solutions: int | None, within: float | None) -> None:
         """Refuse options that do not go together, before the data are read.
 
         Parameters
         ----------
         n_solutions, within : int, float or None
             Of the list that one search is asked for.
-        thresholds : sequence of str, default ()
-            As they are given: those that the outcome chooses are of all rows, test rows of folds
-            among them.
 
         Raises
         ------
@@ -98,13 +138,6 @@ class Selection:
         ):  # fmt: skip
             if value is not None and value not in known:
                 raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r}")
-        if self.has_folds and any(text.endswith("supervised") for text in thresholds):
-            raise ValueError(
-                "--cv and --folds measure on test rows, which must not choose thresholds: with "
-                "--thresholds supervised use Python, model_size_path(RiskSLIMClassifier(items="
-                "ItemEncoder(thresholds='supervised')), X, y, cv=5), which chooses them anew on "
-                "the training rows of each fold"
-            )
         if self.checkpoint is not None and several:
             raise ValueError("--checkpoint keeps no lists: leave out --n-solutions and --within")
         if self and several:
@@ -118,12 +151,21 @@ class Selection:
             if file is not None and file.suffix not in {".csv", ".json"}:
                 raise ValueError(f"{option} must end in .csv or .json, got {file}")
 
-    def run(self, problem: RiskScoreProblem, *, hidden: bool, **arguments: Any) -> ModelSizePath:
+    def run(
+        self,
+        problem: RiskScoreProblem,
+        refitted: RefittedItems | None,
+        *,
+        hidden: bool,
+        **arguments: Any,
+    ) -> ModelSizePath:
         """Find the scores.
 
         Parameters
         ----------
         problem : RiskScoreProblem
+        refitted : RefittedItems or None
+            Where the training rows of each fold choose their own items.
         hidden : bool
             Show no progress.
         **arguments
@@ -144,8 +186,10 @@ class Selection:
         from riskslim.model_selection.size_path import model_size_path
 
         with display(PathProgress(), hidden=hidden) as progress:
+            if refitted is not None:
+                arguments = {"random_state": arguments["random_state"]}  # it has the others
             path = model_size_path(
-                problem,
+                *((problem,) if refitted is None else refitted),
                 sizes=None if self.path else [problem.max_size],
                 cv=self.cv if self.folds is None else str(self.folds),
                 n_jobs=1 if self.n_jobs is None else self.n_jobs,

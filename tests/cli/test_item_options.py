@@ -85,10 +85,6 @@ def test_one_item_per_variable_and_signs_of_trends(data):
         (["--min-events", "3"], "--min-events needs --thresholds supervised"),
         (["--min-frequency", "2.5"], "a share below 1 or a whole number"),
         (["--monotone", "up"], "--monotone must be auto"),
-        (
-            ["--thresholds", "supervised", "--cv", "3"],
-            "test rows, which must not choose thresholds",
-        ),
     ],
 )
 def test_what_is_refused(data, options, message):

@@ -26,6 +26,7 @@ from riskslim import (
     ItemEncoder,
     RiskScore,
     RiskScoreProblem,
+    RiskSLIMClassifier,
     TrainingData,
     at_most,
     model_size_path,
@@ -427,6 +428,30 @@ def raw(n=300, seed=0, lacking=True) -> pd.DataFrame:
     if lacking:
         data.loc[rng.random(n) < 0.15, "age"] = None
     return data
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_choose_cut_offs_of_their_own(tmp_path, weighted):
+    data = raw(lacking=False)
+    data["weight"] = np.random.default_rng(2).integers(1, 4, len(data)) / 2
+    data.to_csv(tmp_path / "d.csv", index=False)
+    options = ["--outcome", "died", "--items", "--thresholds", "supervised", "--quiet"]
+    options += ["--weights", "weight"] if weighted else ["--exclude", "weight"]
+    text = shown_by(run("fit", tmp_path / "d.csv", *options, "--max-size", 2, "--cv", 3))
+    classifier = RiskSLIMClassifier(max_size=2, items=ItemEncoder(thresholds="supervised"))
+    X, weights = data.drop(columns=["died", "weight"]), data["weight"] if weighted else None
+    path = model_size_path(classifier, X, data["died"], weights, sizes=[2], cv=3)
+    assert text.endswith(f" seconds.\n\n{path.entries[0].cross_validation}\n")
+    items = {tuple(fold.model.feature_names) for fold in path.entries[0].cross_validation.folds}
+    assert len(items) > 1
+
+
+def test_items_of_folds_cannot_be_named(tmp_path):
+    raw(lacking=False).to_csv(tmp_path / "d.csv", index=False)
+    options = ["--outcome", "died", "--items", "--thresholds", "supervised", "--cv", 3]
+    for given in (["--fix", "sex = male=1"], ["--sign", "age=+"]):
+        message = usage_error("fit", tmp_path / "d.csv", *options, "--quiet", *given)
+        assert "the training rows of each fold have items of their own" in message
 
 
 def test_a_score_of_items_applies_to_raw_records(tmp_path):
