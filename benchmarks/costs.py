@@ -65,7 +65,7 @@ MOST_WRONG = 3.0
 # Seconds that are measured at least.
 SHORTEST = 0.02
 # Weight of the package's value of a constant, where that of a case is one.
-PRIOR = 0.1
+PRIOR = 0.3
 # Nodes of a search by relaxations, and fits of one that divides by families.
 MOST_NODES, MOST_FITS = 30, 6
 # No support has so small a loss.
@@ -443,7 +443,7 @@ FAMILIES = [
         [(400_000, 30, 4), (400_000, 30, 5)],
     ),
     Family(
-        "searches of supports, heuristics/work.py", (), heuristics,
+        "searches of supports (`heuristics/work.py`)", (), heuristics,
         [(1_000, 60, 5), (10_000, 60, 5)], [(50_000, 100, 5), (10_000, 200, 8)],
     ),
 ]  # fmt: skip
@@ -492,12 +492,12 @@ def table_of_work(fits: Sequence[Fit], is_quick: bool) -> str:
     lines = [
         f"Version {riskslim.__version__}, {datetime.date.today()}, {machine['processor']}"
         f"{', --quick' if is_quick else ''}:",
-        "", "| work | cases | predicted / measured | least, most |", "|---|---|---|---|",
+        "", "| work | predicted / measured | least, most |", "|---|---|---|",
     ]  # fmt: skip
     for one in fits:
         mean = math.exp(np.log(one.ratios).mean())
         ends = f"{one.ratios.min():.2f}, {one.ratios.max():.2f}"
-        lines.append(f"| {one.title} | {len(one.ratios)} | {mean:.2f} | {ends} |")
+        lines.append(f"| {one.title} | {mean:.2f} | {ends} |")
     return "\n".join([*lines, ""])
 
 

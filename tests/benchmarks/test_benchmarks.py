@@ -250,6 +250,15 @@ def test_large_data_has_one_certificate_however_it_is_read(tmp_path, capsys, mon
     assert "objective" not in json.loads(capsys.readouterr().out)
 
 
+def test_items_made_in_memory_are_searched(capsys):
+    arguments = ["--rows", "2e3", "--max-size", "2", "--threads", "1"]
+    assert large.main(["items", *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["status"], found["gap"]) == (2000, "optimal", 0.0)
+    with pytest.raises(SystemExit):
+        large.main(["run", *arguments])
+
+
 def test_failing_child_tells_why():
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         run_python(["-c", "1 / 0"])
