@@ -860,7 +860,7 @@ def test_parameters_are_chosen_where_a_fold_lacks_missing_values():
     assert found.max_size == 1  # 3 is the first, and no better on the others
 
 
-def test_constants_of_costs_are_found_again():
+def test_constants_of_costs_are_found_again(monkeypatch):
     """Times of three times or half a constant lead to that constant."""
     sizes = [(n, d) for n in (1_000, 30_000, 200_000) for d in (5, 50, 500)]
 
@@ -870,6 +870,7 @@ def test_constants_of_costs_are_found_again():
             seconds = costs.costs.relaxation(n, d)
         yield costs.Timed(seconds, lambda: costs.costs.relaxation(n, d))
 
+    monkeypatch.setattr(costs, "PRIOR", 0.01)
     names = ("BESIDE_SECONDS", "PAIR_SECONDS", "VALUE_SECONDS", "FURTHER_SECONDS")
     found = costs.fit(costs.Family("relaxations", names, relaxed, sizes), True, {})
     factors = {name: value / costs.value_of(name) for name, value in found.values.items()}
