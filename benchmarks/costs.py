@@ -41,20 +41,20 @@ from benchmarks.commands import show
 from benchmarks.machine import describe_machine
 from benchmarks.records import append_row
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-from riskslim._kernels import tables as kernels
+from riskslim._kernels import support_enumeration as kernels
 from riskslim.engines.branch_and_bound import costs, elimination, ways
 from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.cutoff_search import CutoffSearch
+from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.open_nodes import OpenNodes
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
 from riskslim.engines.branch_and_bound.search_rows import MOST_CELLS
 from riskslim.engines.branch_and_bound.support_enumeration import (
     MOST_FOUND,
-    SupportTables,
+    SupportEnumeration,
     most_sorted,
 )
-from riskslim.engines.branch_and_bound.table_items import TableItems
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.rows.memory import parted
@@ -240,7 +240,7 @@ def scans(n: int, d: int, max_size: int) -> Iterator[Timed]:
     X, y = items(n, d)
     data = TrainingData(X, y)
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    packed = TableItems.of(loss, np.arange(d))
+    packed = EnumerationItems.of(loss, np.arange(d))
 
     def predicted(level: int) -> float:
         with mock.patch.object(costs.kernels, "best_level", return_value=level):
@@ -251,7 +251,7 @@ def scans(n: int, d: int, max_size: int) -> Iterator[Timed]:
         yield Timed(seconds, partial(predicted, level))
 
 
-def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -> float:
+def scan_seconds(packed: EnumerationItems, max_size: int, level: int, cutoff: float) -> float:
     """CPU seconds of a scan of all supports."""
     m, depth = len(packed.features), most_sorted(0, [], max_size)
     high = np.full(m + 1, 5.0)
@@ -279,10 +279,12 @@ def repeated(seconds: Callable[[], float]) -> float:
     return min(found)
 
 
-def tables_of(n: int, d: int, max_size: int) -> tuple[RiskScoreProblem, SupportTables, np.ndarray]:
+def tables_of(
+    n: int, d: int, max_size: int
+) -> tuple[RiskScoreProblem, SupportEnumeration, np.ndarray]:
     """A problem of items, which are packed, and its box."""
     problem = stated(*items(n, d), max_size)
-    tables, box = SupportTables(problem), np.array([problem.lower, problem.upper], np.float64)
+    tables, box = SupportEnumeration(problem), np.array([problem.lower, problem.upper], np.float64)
     tables.predicted_seconds(box)
     return problem, tables, box
 
