@@ -2,6 +2,7 @@
 
     python -m benchmarks.large make FOLDER --rows 100000000 [--spread 3.4]
     python -m benchmarks.large run FOLDER --memory-limit 4e9 --max-size 5
+    python -m benchmarks.large items --rows 1e7 --threads 2
 
 ``make`` writes Parquet files of a million rows each, with 30 columns of 0 and 1 and an outcome.
 ``run`` reads them by ``riskslim.read`` and finds the best score in a process of its
@@ -18,11 +19,16 @@ Rows come from 48 profiles of patients, each with a probability of its own for e
 some rows are equal and most are not: of 10^7 rows some 2.4 million are distinct, of 10^8 some 11
 million. The outcome depends on six of the items. With ``--spread 0.3`` probabilities are near 1/2,
 and hardly any rows are equal.
+
+``items`` needs no files: ten normal variables, each of which is cut at -0.7, 0 and 0.7 to an item
+of 0 and 1, and an outcome that depends on six of them, are made in memory. One JSON object says how
+long it takes to take the rows over, to state the problem and to prove the best score.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -58,6 +64,10 @@ _SPREAD = 3.4
 # Points of the outcome's log-odds for some of the items.
 _EFFECTS = {0: 1.2, 3: 0.9, 8: -0.8, 13: 0.7, 21: 0.6, 27: -0.5}
 _INTERCEPT = -2.0
+
+# Of variables that are cut to items.
+_N_VARIABLES, _CUT_OFFS = 10, (-0.7, 0.0, 0.7)
+_EFFECTS_OF_VARIABLES = (1.1, -0.8, 0.7, 0.5, -0.4, 0.3)
 
 
 def profiles(spread: float) -> NDArray[np.uint8]:
@@ -132,6 +142,45 @@ def run(
         if workers is not None:
             found["workers"] = workers.figures()
     return found
+
+
+def cut_variables(n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Items of independent normal variables, and an outcome that depends on some."""
+    rng = np.random.default_rng(0)
+    X = np.empty((n, _N_VARIABLES * len(_CUT_OFFS)), np.int8, order="F")
+    y = np.empty(n, np.int8)
+    for begin in range(0, n, ROWS_PER_FILE):
+        rows = slice(begin, min(begin + ROWS_PER_FILE, n))
+        variables = rng.normal(size=(rows.stop - begin, _N_VARIABLES))
+        for k, (j, cut_off) in enumerate(itertools.product(range(_N_VARIABLES), _CUT_OFFS)):
+            X[rows, k] = variables[:, j] > cut_off
+        effects = np.array(_EFFECTS_OF_VARIABLES)
+        odds = _INTERCEPT + variables[:, : len(effects)] @ effects
+        y[rows] = rng.random(len(odds)) < 1.0 / (1.0 + np.exp(-odds))
+    return X, y
+
+
+def run_items(options: argparse.Namespace) -> dict[str, Any]:
+    """Find the best score of such items, and say how long that takes."""
+    X, y = cut_variables(int(options.rows))
+    clock = Clock()
+    data = TrainingData(X, y)
+    found: dict[str, Any] = {"rows": len(y), "threads": options.threads, "data": clock.lap()}
+    problem = RiskScoreProblem(
+        data, CoefficientSet(data.feature_names, -5, 5), n_threads=options.threads,
+        max_size=options.max_size, l0_penalty=1e-6,
+    )  # fmt: skip
+    found["problem"] = clock.lap()
+    solution = branch_and_bound(problem, time_limit=options.time_limit, n_threads=options.threads)
+    certificate, statistics = solution.certificate, solution.statistics
+    return found | {
+        "search": clock.lap(),
+        "status": certificate.status.value,
+        "objective": certificate.objective,
+        "gap": certificate.optimality_gap,
+        "nodes": statistics.nodes,
+        "supports": statistics.table_supports,
+    }
 
 
 class Workers:
@@ -216,8 +265,8 @@ class Clock:
 
 def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large")
-    parser.add_argument("command", choices=["make", "run", "run-here"])
-    parser.add_argument("folder", type=lambda text: Path(text).resolve())
+    parser.add_argument("command", choices=["make", "run", "run-here", "items"])
+    parser.add_argument("folder", nargs="?", type=lambda text: Path(text).resolve())
     parser.add_argument("--rows", type=float, default=1e7)
     parser.add_argument("--spread", type=float, default=_SPREAD,
                         help="how far probabilities are from 1/2: the larger, the more rows are "
@@ -234,12 +283,18 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--max-size", type=int, default=5)
     parser.add_argument("--time-limit", type=float, default=1200.0)
     parser.add_argument("--threads", type=int, default=2)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.folder is None and options.command != "items":
+        parser.error("a folder is needed")
+    return options
 
 
 def main(arguments: list[str]) -> int:
     """Make files, or measure in a new process."""
     options = _arguments(arguments)
+    if options.command == "items":
+        sys.stdout.write(json.dumps(run_items(options)) + "\n")
+        return 0
     if options.command == "make":
         make(options.folder, int(options.rows), options.spread)
         return 0

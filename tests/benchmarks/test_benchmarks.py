@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +19,7 @@ import riskslim
 from benchmarks import (
     ablation,
     branch_and_bound,
+    costs,
     cutoffs,
     default_scale,
     large,
@@ -246,6 +248,15 @@ def test_large_data_has_one_certificate_however_it_is_read(tmp_path, capsys, mon
     by_child = large.main(["run", str(folder), "--max-size", "2", "--read-only"])
     assert by_child == 0
     assert "objective" not in json.loads(capsys.readouterr().out)
+
+
+def test_items_made_in_memory_are_searched(capsys):
+    arguments = ["--rows", "2e3", "--max-size", "2", "--threads", "1"]
+    assert large.main(["items", *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["status"], found["gap"]) == (2000, "optimal", 0.0)
+    with pytest.raises(SystemExit):
+        large.main(["run", *arguments])
 
 
 def test_failing_child_tells_why():
@@ -847,3 +858,61 @@ def test_parameters_are_chosen_where_a_fold_lacks_missing_values():
         warnings.simplefilter("ignore", UserWarning)  # of the fold that could not be judged
         found = nested.fitted(model, {"max_size": [3, 1]}, X, y.to_numpy())
     assert found.max_size == 1  # 3 is the first, and no better on the others
+
+
+def test_constants_of_costs_are_found_again(monkeypatch):
+    """Times of three times or half a constant lead to that constant."""
+    sizes = [(n, d) for n in (1_000, 30_000, 200_000) for d in (5, 50, 500)]
+
+    def relaxed(n, d):
+        wrong = {"PAIR_SECONDS": 3 * 3e-7, "VALUE_SECONDS": 0.5 * 8e-9}
+        with costs.constants(wrong):
+            seconds = costs.costs.relaxation(n, d)
+        yield costs.Timed(seconds, lambda: costs.costs.relaxation(n, d))
+
+    monkeypatch.setattr(costs, "PRIOR", 0.01)
+    names = ("BESIDE_SECONDS", "PAIR_SECONDS", "VALUE_SECONDS", "FURTHER_SECONDS")
+    found = costs.fit(costs.Family("relaxations", names, relaxed, sizes), True, {})
+    factors = {name: value / costs.value_of(name) for name, value in found.values.items()}
+    assert factors == pytest.approx(dict(zip(names, (1.0, 3.0, 0.5, 1.0), strict=True)), rel=0.05)
+    assert len(found.ratios) == len(sizes)
+    assert costs.value_of("PAIR_SECONDS") == 3e-7
+    # A constant that no time says anything of stays as it is.
+    unknown = costs.Family("few rows", names, relaxed, [(1_000, 5), (1_000, 500)])
+    assert costs.fit(unknown, True, {}).values["FURTHER_SECONDS"] == pytest.approx(3e-9)
+    rows = costs.constants_of([found])
+    assert [row["is_wrong"] for row in rows] == ["", "", "", ""]
+
+
+def test_costs_are_measured(tmp_path, capsys, monkeypatch):
+    smallest = [family._replace(sizes=family.sizes[:1]) for family in costs.FAMILIES]
+    monkeypatch.setattr(costs, "FAMILIES", smallest)
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{marked('costs')}\nafter\n")
+    assert costs.main(["--quick", "--page", str(page)]) == 0
+    text, printed = page.read_text(), capsys.readouterr().out
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert all(f"| {family.title} | " in text for family in smallest)
+    named = {each for family in smallest for name in family.names for each in costs.each_of(name)}
+    rows = page.with_suffix(".csv").read_text().splitlines()
+    assert {row.split(",")[0] for row in rows} == {"constant"} | named
+    assert all(name in printed for name in named)
+    # All constants of the package are among them, but for sizes at which formulas bend.
+    of_sizes = {"PAIRED", "SAMPLED_ROWS", "FAR_BYTES", "PASSES", "UNION_NODES"}
+    fitted = {name for family in smallest for name in family.names}
+    assert {name for name in vars(costs.costs) if name.isupper()} == fitted | of_sizes
+
+
+def test_the_picture_of_costs_is_theirs(tmp_path):
+    costs.main(["--picture", str(tmp_path / "ways.svg")])
+    pattern = r'<g id="(curve-.*?)">\s*<path d="(.*?)"'
+    now, shown = (
+        dict(re.findall(pattern, path.read_text(), re.S))
+        for path in (tmp_path / "ways.svg", DOCS / "ways_of_dividing.svg")
+    )
+    assert len(now) == 8
+    assert now.keys() == shown.keys()
+    for name, line in now.items():
+        places = [np.array(re.findall(r"-?[\d.]+", one), float) for one in (line, shown[name])]
+        np.testing.assert_allclose(*places, rtol=1e-3, err_msg=name)

@@ -22,6 +22,7 @@ from riskslim import LatticeCPASettings, Solution, branch_and_bound, lattice_cpa
 from riskslim.constraints import search as constraint_search
 from riskslim.engines.branch_and_bound import (
     additive,
+    costs,
     elimination,
     incumbents,
     passes,
@@ -81,8 +82,8 @@ ROUNDED_ASIDE = (incumbents, {"ROUGH_ROWS": 3})
 LITTLE_ROOM = (parts, {"MERGED_SHARE": 0.0, "SAMPLE_ROWS": 20})
 NO_ROOM = (parts, {"MERGED_SHARE": 0.0, "SAMPLE_ROWS": 20, "MOST_CELLS": 8, "PLANES_SHARE": 0.0})
 FOR_UNIONS = (
-    LITTLE_ROOM, (parts, {"UNION_NODES": 0.0, "TRIED_SHARE": 0.0, "MOST_CELLS": 9}),
-    (unions, {"ROW_NS": 0.0}),
+    LITTLE_ROOM, (parts, {"TRIED_SHARE": 0.0, "MOST_CELLS": 9}),
+    (costs, {"UNION_NODES": 0.0, "ROW_NS": 0.0}),
 )  # fmt: skip
 # Bounds of the intercept that a list finds to be too narrow, so that it is searched for once more.
 REPEATED = (wider_intercepts.WiderIntercepts, {"first": lambda self, problem: problem})

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import additive as kernels
 from riskslim._kernels import nodes
+from riskslim.engines.branch_and_bound import costs
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
 
@@ -43,11 +44,6 @@ FEATURES_PER_FAMILY = 2.0
 STEPS = 40
 # Sums of slopes are plain here; the kernel that bounds expects compensated ones (GRADIENT_ERROR).
 PLAIN_ERROR = 2.0**-53 / 2e-14
-# Seconds per row and family of a pass, of a pair of families of second derivatives, and per squared
-# number of effects of a step; passes and steps of a fit. One core.
-PASS_COST, PAIR_COST, STEP_COST = 4e-9, 2e-9, 2e-8
-PASSES = 5
-
 
 # Of each family that takes part, by pattern.
 Effects: TypeAlias = tuple[NDArray[np.floating] | None, ...]
@@ -264,8 +260,7 @@ class AdditiveModel:
         float
         """
         m, p = len(live), sum(len(self.families[v].share) for v in live.tolist())
-        row = PASSES * m * PASS_COST + m * m * PAIR_COST
-        return self._rows.n_rows * row + PASSES * p * p * STEP_COST
+        return costs.families(self._rows.n_rows, m, p)
 
     def fit(
         self,

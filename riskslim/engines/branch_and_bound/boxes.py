@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound import costs
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.nodes import Child, InverseScale, Node
 from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes, answered
 from riskslim.engines.branch_and_bound.relaxations import Relaxations
-from riskslim.engines.branch_and_bound.support_enumeration import Scanned, relaxation_seconds
+from riskslim.engines.branch_and_bound.support_enumeration import Scanned
 from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, KernelNode, NodeWork, Worker
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Boxes"]
-
-# Times as long as at one scale that a relaxation over an interval of scales takes.
-INTERVAL_FACTOR = 2.5
 
 
 class Boxes:
@@ -291,6 +289,5 @@ class Boxes:
         float
         """
         live = int(np.count_nonzero((box[0, 1:] != 0) | (box[1, 1:] != 0)))
-        factor = INTERVAL_FACTOR if self.is_over_interval else 1.0
         n_rows = (self.rows.rows if rows is None else rows).n_read
-        return factor * relaxation_seconds(n_rows, live)
+        return costs.relaxation(n_rows, live, over_interval=self.is_over_interval)

@@ -27,6 +27,7 @@ from riskslim._kernels import cutoffs as kernels
 from riskslim._kernels import nested_thresholds as chain_kernels
 from riskslim.data.nested_thresholds import NestedThresholds, find_nested_thresholds
 from riskslim.data.packed import first_words
+from riskslim.engines.branch_and_bound import costs
 from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.support_enumeration import Scanned, count_limits
 
@@ -64,11 +65,6 @@ BATCH_FOUND = 4096
 # begins with at least.
 ROUND_SHARE = 1.0 / 16.0
 ROUND_NODES = 256
-# Seconds of bounding a node: whatever it has, and for each row and element.
-NODE_SECONDS = (1.2e-5, 1e-9)
-# Nodes that are bounded for each combination of chains that there is, as a rule, by the square of
-# the size.
-NODES_PER_ROOT = 1.2
 # Positions in a node's integers: size, ends of the intercept, split; then the elements.
 _HEAD = 6
 
@@ -374,7 +370,7 @@ class CutoffSearch(OpenSet):
     def seconds(self) -> float:
         """Predicted time of all of it."""
         rows = int(self.completion.packed.n_rows.sum())
-        return predicted_seconds(self.n_roots, rows, self.completion.max_size)
+        return costs.cutoff_search(self.n_roots, rows, self.completion.max_size)
 
     @property
     def n_roots(self) -> int:
@@ -709,21 +705,3 @@ def count_roots(n_signed: int, completion: Completion) -> int:
     """
     sizes = range(max(completion.min_size, 1), completion.max_size + 1)
     return sum(math.comb(n_signed + size - 1, size) for size in sizes)
-
-
-def predicted_seconds(n_roots: int, n_rows: int, max_size: int) -> float:
-    """Predict the time of a search over cut-offs.
-
-    Parameters
-    ----------
-    n_roots : int
-        Combinations of chains and signs.
-    n_rows : int
-    max_size : int
-
-    Returns
-    -------
-    float
-    """
-    each, row = NODE_SECONDS
-    return NODES_PER_ROOT * max_size**2 * n_roots * (each + row * n_rows * max_size)

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import supports as cells
 from riskslim.data.store import KernelRows
+from riskslim.engines.branch_and_bound import costs
 from riskslim.engines.branch_and_bound.node_rows import KEPT_BYTES, NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes
-from riskslim.engines.branch_and_bound.support_enumeration import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from riskslim.engines.branch_and_bound.workspace import KernelNode
 from riskslim.rows.base import StoppedError
@@ -65,9 +65,9 @@ MERGED_SHARE = 1.0 / 16.0
 PLANES_SHARE = 0.25
 # Combinations of values of a node's features up to which its rows are made of all rows.
 MOST_CELLS = 2**16
-# Nodes of a union of features, on average, and the share of the predicted time of unions that other
-# nodes are tried for first, unless it is that of a few of these.
-UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
+# Share of the predicted time of unions that other nodes are tried for first, unless it is that of a
+# few of these.
+TRIED_SHARE, FEW_NODES = 0.1, 25.0
 
 
 class SearchRows(NamedTuple):
@@ -426,8 +426,8 @@ class Unions:
         if plan is None or not plan.fits(self._memory, loss.n_threads):
             self.are_possible = False
             return None
-        of_cells = relaxation_seconds(MOST_CELLS, len(plan.features_of(plan.unions[0])))
-        seconds = plan.seconds(loss.n_rows) + UNION_NODES * len(plan.unions) * of_cells
+        n_live = len(plan.features_of(plan.unions[0]))
+        seconds = costs.unions(loss.n_rows, len(plan.unions), MOST_CELLS, n_live)
         is_tried = spent >= TRIED_SHARE * seconds
         is_short = seconds <= FEW_NODES * of_node
         return plan if seconds < remaining and (is_tried or is_short) else None
@@ -446,7 +446,7 @@ class Unions:
         """
         loss = self._problem.loss
         self._rows.unions = UnionCells(plan, loss.blocks(self._rows.should_stop))
-        return plan.seconds(loss.n_rows)
+        return costs.union_counts(loss.n_rows, len(plan.unions))
 
 
 def roots_within(

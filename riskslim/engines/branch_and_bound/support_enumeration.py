@@ -32,6 +32,8 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import support_enumeration as kernels
 from riskslim.data.threads import in_threads
+from riskslim.engines.branch_and_bound import costs
+from riskslim.engines.branch_and_bound.costs import count_supports
 from riskslim.engines.branch_and_bound.enumeration_items import (
     EnumerationItems,
     plane_counts,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TASK_SECONDS", "Completion", "Scanned", "SupportEnumeration", "TableCounts", "Task",
-    "count_limits", "relaxation_seconds",
+    "count_limits",
 ]  # fmt: skip
 
 # Planes of a support's items, of which each has at least one. With more of them cells are too many
@@ -62,29 +64,9 @@ PACKED_COPIES = 3
 TASK_SECONDS = 0.05
 SORTINGS = 30.0
 
-# Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of
-# each word that is counted (by level of instructions), and what it takes beside where planes are so
-# many bytes that they come from far away; of each word that is sorted by another item.
-SUPPORT_NS = 2.0
-CELL_NS = 1.9
-WORD_NS = (1.6, 0.38, 0.26, 0.07)
-FAR_WORD_NS, FAR_BYTES = 0.35, 3e6
-SORTED_NS = 9.5
-# Seconds of completing a node whatever it has.
-COMPLETION_SECONDS = 4e-4
-# Seconds of a second derivative of a cell of a box, and all that is beside it: where h does not
-# exclude a support, it is bounded by the convex loss and branching on its points. How many boxes
-# there are shows only when some supports have been looked at.
-TERM_SECONDS = 4e-9
 # Supports that are looked at to predict how many h does not exclude, and the share of the predicted
 # time that this may take beyond the fewest.
 FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 8, 48, 0.005
-# Seconds of a node's relaxations: of each pair of features, of which working sets and quadratic
-# programs have up to so many; of each value in its rows, and of each beyond so many rows as second
-# derivatives are computed from; and beside.
-PAIR_SECONDS, PAIRED = 3e-7, 100
-VALUE_SECONDS, FURTHER_SECONDS, SAMPLED_ROWS = 8e-9, 3e-9, 32_768
-BESIDE_SECONDS = 1e-4
 
 
 class Task(NamedTuple):
@@ -266,7 +248,7 @@ class Completion:
         return self._wide[max(first - self.n_in, 0) :]
 
     def _seconds(self, prefix: tuple[int, ...], first: int, max_size: int) -> float:
-        return self.cost * predicted_seconds(
+        return self.cost * costs.supports(
             self.n_items - first, len(prefix), max_size, self.packed.n_words,
             len(self.packed.n_rows), self._wide_from(first),
             sum(self._planes[i] for i in prefix) - len(prefix),
@@ -314,8 +296,7 @@ class Completion:
     def _task_seconds(self) -> float:
         """Predicted time beyond which supports are divided into several tasks."""
         n_words, n_groups = self.packed.n_words, self.packed.words.shape[0]
-        seconds: float = 1e-9 * SORTED_NS * n_words * n_groups
-        return max(TASK_SECONDS, SORTINGS * seconds)
+        return max(TASK_SECONDS, SORTINGS * costs.sorting(n_words, n_groups))
 
     def tasks(self) -> Iterator[Task]:
         """Divide the supports into tasks of similar length, the most promising ones first."""
@@ -560,14 +541,14 @@ class SupportEnumeration:
         found = self._pack()
         if found is None or self._n_bytes(shape, found[0]) > self.memory.limit:
             return math.inf
-        seconds = COMPLETION_SECONDS + predicted_seconds(
+        seconds = costs.COMPLETION_SECONDS + costs.supports(
             shape.n_free, shape.n_in, shape.max_size, found[0].n_words, len(found[0].n_rows),
             shape.wide, shape.in_planes - shape.n_in,
         )  # fmt: skip
         terms = self.counts.terms_per_support
         if is_part and terms:
             n_supports = count_supports(shape.n_free, shape.max_size - shape.n_in)
-            seconds += n_supports * terms * TERM_SECONDS
+            seconds += n_supports * terms * costs.TERM_SECONDS
         return self.cost * seconds
 
     def sampled_seconds(
@@ -604,7 +585,7 @@ class SupportEnumeration:
             for shape in shapes
             if shape is not None
         ]
-        each = COMPLETION_SECONDS + predicted_seconds(
+        each = costs.COMPLETION_SECONDS + costs.supports(
             0, self.max_size, self.max_size, found[0].n_words, len(found[0].n_rows)
         )
         n = min(max(int(SAMPLED_SHARE * seconds / each), FEWEST_SAMPLED), MOST_SAMPLED)
@@ -625,7 +606,7 @@ class SupportEnumeration:
             terms[k] = math.inf if scanned is None else scanned.counted[4]
 
         in_threads(look_at, n, self._problem.loss.n_threads)
-        return self.cost * TERM_SECONDS * float(ends[-1]) * float(terms.sum()) / n
+        return self.cost * costs.TERM_SECONDS * float(ends[-1]) * float(terms.sum()) / n
 
     def completion(
         self, box: NDArray[np.float64], t_low: float, t_high: float, used: Sequence[int] = ()
@@ -679,26 +660,6 @@ class SupportEnumeration:
         )  # fmt: skip
 
 
-def count_supports(n_free: int, more: int) -> int:
-    """Number of sets of up to ``more`` of ``n_free`` items.
-
-    Parameters
-    ----------
-    n_free, more : int
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from riskslim.engines.branch_and_bound.support_enumeration import count_supports
-    >>> count_supports(4, 2)
-    11
-    """
-    return sum(math.comb(n_free, k) for k in range(max(min(more, n_free), 0) + 1))
-
-
 def most_sorted(n_planes: int, wide: list[int], more: int) -> int:
     """Most planes that rows are sorted by.
 
@@ -720,80 +681,6 @@ def most_sorted(n_planes: int, wide: list[int], more: int) -> int:
     """
     chosen = sorted(wide, reverse=True)[: max(more, 0)]
     return n_planes + sum(chosen) + max(more - len(chosen) - 2, 0)
-
-
-def predicted_seconds(
-    n_free: int,
-    n_in: int,
-    max_size: int,
-    n_words: int,
-    n_segments: int,
-    wide: list[int] | None = None,
-    beyond: int = 0,
-) -> float:
-    """Predict the time of a scan from sizes alone.
-
-    Parameters
-    ----------
-    n_free : int
-        Items that may be added to those that are in.
-    n_in : int
-        Items that are in.
-    max_size : int
-        Most items of a support.
-    n_words : int
-        Words of the rows.
-    n_segments : int
-    wide : list of int, optional
-        Planes of the free items that have more than one.
-    beyond : int
-        Planes of the items that are in, beyond one for each.
-
-    Returns
-    -------
-    float
-    """
-    wide = wide or []
-    more = max(min(max_size - n_in, n_free), 0)
-    mean = sum(wide) / max(len(wide), 1)
-    n_two = n_free - len(wide)
-    n_groups = math.ceil((n_two + sum(wide)) / 8)
-    total = 0.0
-    for n_wide in range(min(len(wide), more) + 1):
-        # Supports with so many items of more than two values, which are sorted by one by one.
-        planes = beyond + n_wide * (mean - 1.0)
-        others = max(min(max_size - n_in - n_wide, n_two), 0)
-        supports = count_supports(n_two, others)
-        cells = 2.0 ** min(max(max_size - 2, n_in + n_wide) + planes, 30)
-        # Segments begin new words: half a word is lost for each that has rows.
-        n_counted = n_words + 0.5 * min(cells * n_segments, 64.0 * n_words)
-        is_far = 64 * n_groups * n_words > FAR_BYTES
-        word = WORD_NS[kernels.best_level()] + FAR_WORD_NS * is_far
-        each = SUPPORT_NS + CELL_NS * 2.0 ** min(max_size + planes, 30) + word * n_counted
-        prefixes = count_supports(n_two, others - 2) if others > 2 else 1
-        sorting = SORTED_NS * n_counted * n_groups * (1.0 + mean if n_wide else 1.0)
-        total += math.comb(len(wide), n_wide) * (supports * each + prefixes * sorting)
-    return 1e-9 * total
-
-
-def relaxation_seconds(n_rows: int, n_live: int) -> float:
-    """Predict the time of a node of the search by relaxations.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows that it reads, which are merged in subtrees.
-    n_live : int
-        Features that are not out.
-
-    Returns
-    -------
-    float
-    """
-    further = max(n_rows - SAMPLED_ROWS, 0)
-    of_rows = VALUE_SECONDS * (n_rows - further) + FURTHER_SECONDS * further
-    of_feature = PAIR_SECONDS * min(n_live, PAIRED) + of_rows
-    return BESIDE_SECONDS + (n_live + 1) * of_feature
 
 
 def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -26,8 +26,6 @@ __all__ = ["UnionCells", "UnionPlan"]
 
 # Unions that are worth a pass.
 MOST_UNIONS = 4096
-# Nanoseconds of counting a row in a union.
-ROW_NS = 6.0
 # Share of the memory limit that counts may take.
 MEMORY_SHARE = 1.0 / 3.0
 
@@ -105,19 +103,6 @@ class UnionPlan(NamedTuple):
         """Combinations of values of all unions together."""
         sizes = [math.prod(map(len, block)) for block in self.values]
         return sum(math.prod(sizes[b] for b in union) for union in self.unions)
-
-    def seconds(self, n_rows: int) -> float:
-        """Predict the time of counting.
-
-        Parameters
-        ----------
-        n_rows : int
-
-        Returns
-        -------
-        float
-        """
-        return 1e-9 * ROW_NS * n_rows * len(self.unions)
 
     def fits(self, memory: float, n_threads: int) -> bool:
         """True if counts have room.

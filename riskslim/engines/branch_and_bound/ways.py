@@ -1,7 +1,7 @@
 """The choice among ways of dividing what a search has left.
 
 Times are predicted from sizes, not measured, so that the search does not depend on the load of the
-machine. docs/branch_and_bound.md says when each way is chosen.
+machine. docs/ways_of_dividing.md says when each way is chosen.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound import costs
 from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.boxes import Boxes
 from riskslim.engines.branch_and_bound.cutoff_search import CutoffCounts, CutoffSearch
@@ -38,9 +39,6 @@ TRIED_SHARE = 0.1
 TRIED_SECONDS = 0.25
 # The same of a search over cut-offs: relaxations seldom tell hundreds of nested items apart.
 CUTOFFS_TRIED_SHARE = 0.03
-# Seconds of preparing a search over cut-offs: with the root of the number of items, and for each
-# row and item.
-PREPARATION_SECONDS, PREPARED_SECONDS = 5e-3, 6e-9
 # Predicted time of the rest from which on all supports are divided by the items they use: until
 # then bounds of nodes rise at a pace that ends.
 ELIMINATION_SECONDS = 100.0
@@ -214,8 +212,8 @@ class Ways:
         if not self._wants_cutoffs:
             return []
         n_items, should_stop = self._items.n_items, self._boxes.is_stopped
-        preparation = PREPARED_SECONDS * self._problem.loss.n_rows * n_items
-        if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
+        of_chains, of_rows = costs.cutoff_preparation(self._problem.loss.n_rows, n_items)
+        if limit < max(of_chains, of_rows / CUTOFFS_TRIED_SHARE):
             return []
         if self._prepared is None:
             self._prepared = CutoffSearch.of_roots(

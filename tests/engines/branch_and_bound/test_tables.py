@@ -21,13 +21,11 @@ from riskslim import (
     at_most,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import stage
+from riskslim.engines.branch_and_bound import costs, stage
 from riskslim.engines.branch_and_bound import support_enumeration as tables
 from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportEnumeration,
     Task,
-    count_supports,
-    predicted_seconds,
 )
 from riskslim.engines.settings import TunedSettings
 from small_problems import mixed_sample
@@ -201,7 +199,7 @@ def test_a_few_supports_tell_how_many_h_leaves():
     counted = scanned.scan(scanned.whole(), cutoff, stop).counted
     predicted = found.sampled_seconds(boxes, 1e3, cutoff, stop)
     assert predicted == found.sampled_seconds(boxes, 1e3, cutoff, stop)
-    assert 0.3 < predicted / (counted[4] * tables.TERM_SECONDS) < 3.0
+    assert 0.3 < predicted / (counted[4] * costs.TERM_SECONDS) < 3.0
     stop[0] = 1
     assert found.sampled_seconds(boxes, seconds, cutoff, stop) == math.inf
 
@@ -237,7 +235,7 @@ def test_settings_choose_the_way_and_not_the_result():
     always = solutions["always"].statistics
     assert always.table_nodes >= 1
     # Supports whose size is permitted, but for those of a root that lost items before.
-    assert 0 < always.table_supports <= count_supports(24, 4)
+    assert 0 < always.table_supports <= costs.count_supports(24, 4)
     assert always.table_left <= always.table_saturated <= always.table_supports
 
 
@@ -280,11 +278,11 @@ def test_settings_are_checked(name, value):
 
 
 def test_predictions_grow_with_the_work():
-    assert count_supports(30, 5) == sum(math.comb(30, k) for k in range(6))
-    sizes = [predicted_seconds(n, 0, 5, 100, 2) for n in (10, 50, 100)]
+    assert costs.count_supports(30, 5) == sum(math.comb(30, k) for k in range(6))
+    sizes = [costs.supports(n, 0, 5, 100, 2) for n in (10, 50, 100)]
     assert sizes == sorted(sizes)
-    assert predicted_seconds(50, 0, 5, 100, 2) < predicted_seconds(50, 0, 5, 1000, 2)
-    wide = [predicted_seconds(50, 0, 4, 100, 2, [2] * n) for n in (0, 1, 5, 50)]
+    assert costs.supports(50, 0, 5, 100, 2) < costs.supports(50, 0, 5, 1000, 2)
+    wide = [costs.supports(50, 0, 4, 100, 2, [2] * n) for n in (0, 1, 5, 50)]
     assert wide == sorted(wide)
     assert wide[0] < wide[1]
-    assert predicted_seconds(50, 2, 4, 100, 2) < predicted_seconds(50, 2, 4, 100, 2, beyond=4)
+    assert costs.supports(50, 2, 4, 100, 2) < costs.supports(50, 2, 4, 100, 2, beyond=4)
