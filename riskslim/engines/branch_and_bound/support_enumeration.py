@@ -46,7 +46,12 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
-    "TASK_SECONDS", "Completion", "Scanned", "SupportEnumeration", "TableCounts", "Task",
+    "TASK_SECONDS",
+    "Completion",
+    "EnumerationCounts",
+    "Scanned",
+    "SupportEnumeration",
+    "Task",
     "count_limits",
 ]  # fmt: skip
 
@@ -114,7 +119,7 @@ class Scanned(NamedTuple):
 
 
 @dataclasses.dataclass
-class TableCounts:
+class EnumerationCounts:
     """Statistics of support enumeration.
 
     Parameters
@@ -424,7 +429,7 @@ class SupportEnumeration:
         Factor of predicted times.
     memory : float
         Bytes that the packed items may take, and the work of all threads beside them.
-    counts : TableCounts, optional
+    counts : EnumerationCounts, optional
         What tables have done so far. They are to change between batches of nodes only, so that
         predictions do not depend on threads.
     should_stop : callable, optional
@@ -442,13 +447,13 @@ class SupportEnumeration:
         *,
         cost: float = 1.0,
         memory: float = math.inf,
-        counts: TableCounts | None = None,
+        counts: EnumerationCounts | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.cost, self.memory = cost, Memory(memory)
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
-        self.counts = counts or TableCounts()
+        self.counts = counts or EnumerationCounts()
         self.limits: RateLimits | None = None
         self._problem = problem
         self._should_stop = should_stop
