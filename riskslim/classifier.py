@@ -178,7 +178,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best one is taken without it; an array has the intercept first.
     points : {"fitted", "non-negative"}, default "fitted"
         How sheets of the score show points: "non-negative" turns conditions with negative points
-        round. Coefficients, risks and certificate are the same
+        round. Scores are those of the sheet; coefficients, risks and certificate are the same
         (:meth:`RiskScore.with_layout`).
 
     Attributes
@@ -188,7 +188,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         are ``items``: ``X @ coef_.T + intercept_`` is ``decision_function``.
     intercept_ : ndarray of float64, shape (1,)
     points_ : ndarray of int64, shape (1, d)
-        Points of each feature, or item, for the positive label.
+        Points of each feature, or item, for the positive label, as they were fitted.
     intercept_points_ : ndarray of int64, shape (1,)
         The intercept in points.
     classes_ : ndarray of shape (2,)
@@ -478,6 +478,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
+            As on the sheet, whose points may be others than ``points_``, see ``points``.
             int64 where all values of features with points are integers, else float64; float64 of
             Dask collections.
         """

@@ -9,7 +9,10 @@ A row with feature values :math:`x_j` has the
     \text{risk} = \frac{1}{1 + \exp(-(\lambda_0 + \text{score}) / m)}
 
 with the scale m, which is 1 in the paper.
-It knows nothing of the engine that found it: it can be built by hand, saved, loaded and printed
+A sheet may list other points that make the same risks, none of them negative: all scores are
+then larger by one number, in predictions, exports and thresholds as on the sheet
+(:meth:`RiskScore.with_layout`). A score
+knows nothing of the engine that found it: it can be built by hand, saved, loaded and printed
 with NumPy alone.
 """
 
@@ -127,7 +130,8 @@ class RiskScore:
     labels : mapping from str to str or Label, optional
         What variables, features and levels are called on sheets: see :meth:`with_labels`.
     layout : SheetLayout, optional
-        How sheets list the points: see :meth:`with_layout`. Default: by item, as fitted.
+        How sheets list the points, and with that what scores are: see :meth:`with_layout`.
+        Default: by item, as fitted.
 
     Attributes
     ----------
@@ -367,7 +371,7 @@ class RiskScore:
     # ---- applied to rows -------------------------------------------------------------------------
 
     def score_samples(self, X: Any) -> NDArray[Any]:
-        r"""Compute the score, the sum of the points, of each row.
+        r"""Compute the score of each row: the sum of the points, as the sheet lists them.
 
         Parameters
         ----------
@@ -657,9 +661,9 @@ class RiskScore:
             have them: "< 66: 0, 66 to 70: 1, >= 71: 3". Default: the ``layout`` of the score.
         points : {"fitted", "non-negative"}, optional
             Points as they were fitted; or conditions with negative points turned round, so that
-            the least that an item, or a variable, adds is 0. The scores on the sheet are then
-            larger than those of :meth:`score_samples`, by a number that the sheet states; the
-            risks are the same. Default: the ``layout`` of the score.
+            the least that an item, or a variable, adds is 0. Risks are the same. Default: the
+            ``layout`` of the score; in another one the sheet says how far its scores are from
+            those of :meth:`score_samples`.
 
         Returns
         -------
@@ -803,8 +807,8 @@ class RiskScore:
         632 0.7%
         >>> print(card.notes[0])
         600 points are odds of 49.23 to 1 against the outcome, and 20.1 points more double them
-        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score of the fitted
-        points, with the same risk.
+        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score, with the same
+        risk.
         """
         return scorecard_of(
             self, X, y, sample_weight, base_points=base_points, base_odds=base_odds, pdo=pdo,
@@ -895,7 +899,7 @@ class RiskScore:
         record : mapping, pandas series, array-like of shape (d,), or X of one row
             A row as in :meth:`score_samples`.
         threshold : float, optional
-            The score, of the fitted points as in :meth:`score_samples`, from which on something is
+            The score, as on the sheet and in :meth:`score_samples`, from which on something is
             done: the explanation says which few changes of items take the record to the other side.
             By default the other side of a risk of 50%, as in :meth:`predict`.
         fixed : sequence of str, default ()
@@ -1059,7 +1063,7 @@ class RiskScore:
         Parameters
         ----------
         threshold : float
-            The rule holds where the score is at least this.
+            The rule holds where the score is at least this, as :meth:`score_samples` computes it.
         max_terms : int, default 1000
             Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
 
@@ -1513,7 +1517,7 @@ class RiskScore:
     def with_layout(
         self, *, by: ShownBy | None = None, points: PointsShown | None = None
     ) -> RiskScore:
-        """Choose how sheets of the score list its points where nothing else is said.
+        """Choose how sheets of the score list its points, and with that what scores are.
 
         Parameters
         ----------
@@ -1523,7 +1527,9 @@ class RiskScore:
         Returns
         -------
         RiskScore
-            The same score with the same predictions; reports and files have the layout, too.
+            The same score with the same risks; reports and files have the layout, too. The score
+            that its sheet shows is that of :meth:`score_samples`, exports and thresholds.
+            ``points`` and ``intercept`` are those of the fitted points.
 
         Raises
         ------
@@ -1534,14 +1540,15 @@ class RiskScore:
         --------
         >>> from riskslim import RiskScore
         >>> score = RiskScore(1, {"exercise": -2}).with_layout(points="non-negative")
-        >>> for k in (2, -3, -1):
+        >>> for k in (2, -2):
         ...     print(str(score).splitlines()[k])
         | 1. exercise: no | 2 points |   ... |
         risk = 1 / (1 + exp(1 - score))
-        Scores here are 2 above those of the fitted points, since conditions with negative points
-        are turned round. Risks are the same.
+        >>> score.score_samples({"exercise": [0, 1]})
+        array([2, 0])
         """
-        return dataclasses.replace(self, layout=self.layout.changed(by, points))
+        layout = self.layout.changed(by, points)
+        return self if layout == self.layout else dataclasses.replace(self, layout=layout)
 
     def with_dummies(self, groups: Mapping[str, Mapping[str, Any]]) -> RiskScore:
         """State that features are levels of a variable, so that one row shows them together.

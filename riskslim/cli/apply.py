@@ -64,7 +64,7 @@ from riskslim.cli.options import (
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
-from riskslim.score.lines import note_on_scores
+from riskslim.score.lines import note_on_layout
 
 if TYPE_CHECKING:
     import pyarrow
@@ -123,8 +123,6 @@ def predict(
                 parts.append(_predicted(applied, rows, identifier))
             remarks += applied.remarks(rows, named=len(files) > 1)
         _write_predictions(parts, output)
-        if note := note_on_scores(risk_score):
-            remarks.insert(0, note)
         print_remarks(tuple(remarks))
 
 
@@ -157,17 +155,21 @@ def show(
 
     with session():
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
-        shown = shown_of(by, points, labels)
-        risk_score = shown.of(riskslim.RiskScore.load(score))
-        if output is not None:
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
+        layout = risk_score.layout
+        if output is None:  # the sheet says where its scores are others than those of the file
+            risk_score = risk_score.with_layout(by=loaded.layout.by, points=loaded.layout.points)
+        else:
             with writing():
                 risk_score.save(output)
-        emit(str(risk_score))
+        emit(str(risk_score.sheet(by=layout.by, points=layout.points)))
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
         # What else remarks say of a score without rows stands on the sheet.
         of_cutoffs = remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items)
-        print_remarks((*remarks_at_fit(risk_score), *filter(None, [of_cutoffs])))
+        remarks = remarks_at_fit(risk_score.with_layout(points=layout.points))
+        print_remarks((*remarks, *filter(None, [of_cutoffs])))
 
 
 def scorecard(
@@ -329,7 +331,8 @@ def report(
         from riskslim.report.page import page_of
         from riskslim.report.rows import judged_rows
 
-        risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
         columns = group or []
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
@@ -352,6 +355,7 @@ def report(
             write_text(text, file)
         for one in rows:
             print_remarks(one.remarks)
+        print_remarks(tuple(filter(None, [note_on_layout(risk_score, loaded)])))
 
 
 def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:

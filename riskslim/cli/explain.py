@@ -22,6 +22,7 @@ from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.score.explanation import Explanation
+from riskslim.score.lines import note_on_layout
 
 if TYPE_CHECKING:
     from riskslim.cli.applying import RowsOfFile
@@ -30,7 +31,7 @@ __all__ = ["explain"]
 
 # More rows than that are no text that anybody reads.
 _MOST_PRINTED = 100
-_COLUMNS = ("score", "total", "risk", "item", "value", "points", "reason", "cost")
+_COLUMNS = ("score", "risk", "item", "value", "points", "reason", "cost")
 _AGAINST_AVERAGE = ("reason_against_average", "cost_against_average")
 _SUFFIXES = (".csv", ".json", ".parquet")
 
@@ -70,7 +71,8 @@ def explain(
         sources = [("data", one) for one in (*data, *others)]
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels), *sources])
         _check_names(row or [], identifier, files)
-        risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="--average-of", rename=rename,
@@ -99,7 +101,7 @@ def explain(
             _print(names, found, identifier)
         else:
             _write(output, names, found, identifier or "row", against=average is not None)
-        print_remarks(tuple(remarks))
+        print_remarks((*remarks, *filter(None, [note_on_layout(risk_score, loaded)])))
 
 
 def _check_names(rows: Sequence[str], identifier: str | None, files: Sequence[Path]) -> None:
@@ -194,7 +196,7 @@ def _lines(
     known: dict[int, list[list[Any]]] = {}
     for name, one in zip(names, found, strict=True):
         if id(one) not in known:
-            of_row = {"score": one.score, "total": one.score_on_sheet, "risk": one.risk}
+            of_row = {"score": one.score, "risk": one.risk}
             known[id(one)] = [
                 [(of_row | record)[column] for column in columns] for record in one.records()
             ]
@@ -215,7 +217,7 @@ def _kinds(found: Sequence[Explanation]) -> dict[str, Any]:
     ):
         number = pyarrow.float64()
     return {
-        **dict.fromkeys(("score", "total", "points", "cost"), number),
+        **dict.fromkeys(("score", "points", "cost"), number),
         **dict.fromkeys(("reason", "reason_against_average"), pyarrow.int64()),
         **dict.fromkeys(("risk", "cost_against_average"), pyarrow.float64()),
         **dict.fromkeys(("item", "value"), pyarrow.string()),

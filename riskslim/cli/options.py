@@ -629,7 +629,7 @@ ScoreThreshold = Annotated[
     typer.Option(
         **_REAL,
         metavar="S",
-        help="Score from which on something is done, of the fitted points as predict writes it: "
+        help="Score from which on something is done, as on the sheet and as predict writes it: "
         "which changes lead to its other side. Default: that of a risk of 50%.",
     ),
 ]

@@ -46,9 +46,13 @@ def {name}(record):
         log_odds = ({intercept} + score) / {scale!r}
         small = math.exp(-abs(log_odds))
         risk = (1.0 if log_odds >= 0 else small) / (1.0 + small)
-{ranking}    return {returned}
+{shifting}{ranking}    return {returned}
 '''
 
+# What the function has in addition where sheets show other points than the fitted ones.
+_PYTHON_SHIFTING = """\
+    score += {shift}  # as on the sheet; risks are listed by the sum of the fitted points
+"""
 # What the function has in addition where it gives reasons.
 _PYTHON_COSTS = """\
     costs, variables = [0.0] * {n_variables}, iter(({variables}))
@@ -203,6 +207,7 @@ def to_python(
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
         intercept=link.intercept,
         scale=link.scale,
+        shifting=_PYTHON_SHIFTING.format(shift=link.shift) if link.shift else "",
         **extra,
     )
 

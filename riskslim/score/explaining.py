@@ -19,7 +19,7 @@ from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.explanation import Explanation, explanation, fixed_features
 from riskslim.score.predictions import rows_of
-from riskslim.score.reason_codes import checked_average, reasons_of
+from riskslim.score.reason_codes import Reason, checked_average, reasons_of
 from riskslim.score.rows import ScoredRows, as_row, named_rows, numbers_of
 
 if TYPE_CHECKING:
@@ -90,13 +90,27 @@ def _explained(
             )  # fmt: skip
             known[kind] = dataclasses.replace(
                 explained,
-                reasons=reasons_of(score, values),
+                reasons=_as_shown(score, reasons_of(score, values), explained),
                 reasons_against_average=None
                 if against is None
-                else reasons_of(score, values, against),
+                else _as_shown(score, reasons_of(score, values, against), explained),
             )
         found.append(known[kind])
     return found
+
+
+def _as_shown(
+    score: RiskScore, reasons: tuple[Reason, ...], explained: Explanation
+) -> tuple[Reason, ...]:
+    """Reasons with the points that the rows of the sheet add."""
+    if score.layout.points == "fitted":
+        return reasons
+    return tuple(
+        one._replace(
+            points=sum(row.points for row in explained.rows if {*row.features} <= {*one.features})
+        )
+        for one in reasons
+    )
 
 
 def average_points(score: RiskScore, X: Any, sample_weight: Any = None) -> dict[str, float]:

@@ -309,17 +309,19 @@ def recalibrated(
         raise ValueError("from_prevalence belongs to a prevalence without rows")
     if with_scale and y is None:
         raise ValueError("with_scale needs rows with labels: X and y")
-    link = link_of(score)
+    # Real numbers take the place of the intercept, which is for the fitted points.
+    fitted = score.with_layout(points="fitted")
+    link = link_of(fitted)
     if X is None and prevalence is not None:
         if sample_weight is not None:
             raise ValueError("sample_weight needs rows: X")
         found = moved_to(link, prevalence, _known(score, from_prevalence))
     elif prevalence is None:
-        observed = observations_of(score, X, y, sample_weight)
+        observed = observations_of(fitted, X, y, sample_weight)
         assert observed is not None  # y is given
         found = to_observations(link, observed, with_scale=with_scale)
     else:
-        found = _to_rows(score, X, sample_weight, prevalence)
+        found = _to_rows(fitted, X, sample_weight, prevalence)
     return dataclasses.replace(score, recalibration=found)
 
 

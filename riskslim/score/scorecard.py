@@ -28,6 +28,7 @@ from riskslim._wording import listing
 from riskslim._writing import csv_text
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.bands import bands_of
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.presentation import sheet as sheet_of
 from riskslim.score.presentation import worth_of_a_point
@@ -57,7 +58,7 @@ class Scorecard(ScoreSheet):
     factor : int
         What a fitted point is worth: negative where a higher total is a lower risk.
     offset : int
-        The total of a record with the score 0.
+        The total of a record with the score 0, as :meth:`RiskScore.score_samples` computes it.
     pdo : float
         Points that double the odds, as they are with whole points.
     odds_at_base : float
@@ -171,10 +172,9 @@ def scorecard_of(
     max_rows: int | None,
 ) -> Scorecard:
     """Write a score in the points of scorecards, as :meth:`riskslim.RiskScore.scorecard` says."""
-    sheet = sheet_of(
-        score, X, y, sample_weight, extreme=extreme, max_rows=max_rows, by="variable",
-        points="fitted",
-    )  # fmt: skip
+    shift = shift_of(score)
+    score = score.with_layout(by="variable", points="fitted")
+    sheet = sheet_of(score, X, y, sample_weight, extreme=extreme, max_rows=max_rows)
     _check_conditions(score)
     if higher_is not in ("safer", "riskier"):
         raise ValueError(f"higher_is must be 'safer' or 'riskier', got {higher_is!r}")
@@ -203,10 +203,10 @@ def scorecard_of(
         requirements=sheet.requirements,
         proof=sheet.proof,
         factor=factor,
-        offset=start,
+        offset=start - factor * shift,
         pdo=worth * link.scale * math.log(2),
         odds_at_base=at_base,
-        link=link,
+        link=dataclasses.replace(link, shift=shift),
     )
     own = worth_of_a_point(score)  # which is said of the points that the card has
     notes = [note for note in sheet.notes if note != own]
@@ -267,6 +267,6 @@ def _note(card: Scorecard, wanted: float, odds: float, pdo: float) -> str:
     return (
         f"{wanted:g} points are odds of {card.odds_at_base:.4g} to 1 {side} the outcome, and "
         f"{card.pdo:.4g} points more double them (asked for: {odds:g} to 1 and {pdo:g}; points are "
-        f"whole). Total = {card.offset} {sign} {abs(card.factor)} x the score of the fitted "
-        "points, with the same risk."
+        f"whole). Total = {card.offset} {sign} {abs(card.factor)} x the score, with the "
+        "same risk."
     )

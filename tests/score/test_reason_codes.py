@@ -173,8 +173,8 @@ def test_explanations_are_in_the_points_of_the_sheet():
     """Fitted points beside a total of the sheet do not add up to it."""
     record = {"exercise": 1, "smoker": 0, "age >= 60": 0}
     assert str(SHIFTED.explain(record)).startswith("Score -2: the risk")
-    found = SHIFTED.with_layout(points="non-negative").explain(record, 0)
-    assert (found.score, found.score_on_sheet, found.shift) == (-2, 1, 3)
+    found = SHIFTED.with_layout(points="non-negative").explain(record, 3)
+    assert found.score == 1
     assert (
         str(found)
         == """\
@@ -188,8 +188,7 @@ What would change it, all else equal:
   smoker: yes in place of no (score 2, risk 50.0%)
   age < 60: no in place of yes (score 0, risk 11.9%)
 Fewest changes that lead to a score of at least 3 (score 3, risk 73.1%):
-  exercise: no in place of yes
-Scores are those of the sheet, 3 above those of the fitted points."""
+  exercise: no in place of yes"""
     )
 
 
@@ -204,7 +203,7 @@ def test_explanations_have_the_rows_and_labels_of_a_sheet_by_variable():
         "visits": {"text": "Visits", "unit": "times"},
     }
     fitted = fitted.with_labels(labels).with_layout(by="variable", points="non-negative")
-    found = fitted.explain({"age >= 60": 0, "smoker": 1, "age >= 40": 1, "visits": 3}, 4)
+    found = fitted.explain({"age >= 60": 0, "smoker": 1, "age >= 40": 1, "visits": 3}, 5)
     assert (
         str(found)
         == """\
@@ -220,8 +219,7 @@ What would change it, all else equal:
   Smoking: does not in place of smokes (score 3, risk 11.9%)
   Age (years): < 40 in place of 40 to < 60 (score 6, risk 73.1%)
 Fewest changes that lead to a score below 5 (score 3, risk 11.9%):
-  Smoking: does not in place of smokes
-Scores are those of the sheet, 1 above those of the fitted points."""
+  Smoking: does not in place of smokes"""
     )
 
 
@@ -249,7 +247,7 @@ def test_printed_points_add_up_to_the_printed_total_and_to_the_sheet(by, shown):
         explained = fitted.explain(record)
         assert explained.score == fitted.score_samples(record)[0]
         total, points, reached = _printed(explained)
-        assert sum(points) == total == explained.score_on_sheet
+        assert sum(points) == total == explained.score
         reached.append((f"{total:g}", re.search(r"outcome = 1 is (\S+)\.\n", str(explained))[1]))
         assert len(explained.rows) == len(rows) == len(points)
         assert all(any(str(one).startswith(label) for label in rows) for one in explained.rows)

@@ -211,7 +211,7 @@ def test_a_sheet_has_one_formula_and_it_is_that_of_the_predictions(by, points, w
     rng = np.random.default_rng(4)
     X = {name: rng.integers(0, 2, 3000) for name in worths}
     score = RiskScore(-17, worths, scale=scale).with_layout(by=by, points=points)
-    y = rng.random(3000) < expit((score.score_samples(X) - 1.25) / 2.2)
+    y = rng.random(3000) < expit((score.decision_function(X) * scale + 15.75) / 2.2)
     found = score.recalibrated(X, y.astype(int), with_scale=with_scale)
     sheets = [found.sheet(), found.scorecard(base_points=0, pdo=50, higher_is="riskier")]
     for sheet in sheets:
@@ -221,9 +221,8 @@ def test_a_sheet_has_one_formula_and_it_is_that_of_the_predictions(by, points, w
         everything = "\n".join([str(sheet), sheet.to_html(), sheet.to_latex(), sheet.to_markdown()])
         assert "17" not in re.sub(r"17\.\d|\.\d+", "", everything)
         assert sum(line.startswith("risk = ") for line in str(sheet).splitlines()) == 1
-    shift = 3 if points == "non-negative" else 0
     records = found.predict_proba(X)[:, 1]
-    by_formula = _risk_by(sheets[0].formula)(found.score_samples(X) + shift)
+    by_formula = _risk_by(sheets[0].formula)(found.score_samples(X))
     np.testing.assert_allclose(by_formula, records, rtol=1e-4)
 
 
