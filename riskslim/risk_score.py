@@ -46,6 +46,7 @@ from riskslim.score.labels import Label, LabelLike
 from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
 from riskslim.score.observations import operating_points
 from riskslim.score.presentation import EXTREME, MAX_ROWS
+from riskslim.score.reason_codes import Best
 from riskslim.score.recalibration import Recalibration, recalibrated
 from riskslim.score.requirements import Requirement
 from riskslim.score.scorecard import HigherIs, Scorecard, scorecard_of
@@ -891,6 +892,7 @@ class RiskScore:
         *,
         fixed: Sequence[str] = (),
         average: Mapping[str, float] | None = None,
+        best: Best = "measured",
     ) -> Explanation:
         """Explain the score of one record: what it is made of, and what would change it.
 
@@ -908,6 +910,9 @@ class RiskScore:
         average : mapping from str to float, optional
             Mean points of some rows by feature, from :meth:`average_points`: the explanation then
             ranks reasons against them as well, and prints both rankings.
+        best : {"measured", "any"}, default "measured"
+            Which values of a variable reasons compare with, by their least points: measured ones,
+            or missing and special ones as well.
 
         Returns
         -------
@@ -939,7 +944,7 @@ class RiskScore:
         Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
           age >= 75: no in place of yes
         """
-        return explaining.explain(self, record, threshold, fixed=fixed, average=average)
+        return explaining.explain(self, record, threshold, fixed=fixed, average=average, best=best)
 
     def explain_rows(
         self,
@@ -948,6 +953,7 @@ class RiskScore:
         *,
         fixed: Sequence[str] = (),
         average: Mapping[str, float] | None = None,
+        best: Best = "measured",
     ) -> list[Explanation]:
         """Explain the scores of several records.
 
@@ -955,7 +961,7 @@ class RiskScore:
         ----------
         X
             Rows, as in :meth:`score_samples`.
-        threshold, fixed, average
+        threshold, fixed, average, best
             As in :meth:`explain`.
 
         Returns
@@ -978,7 +984,7 @@ class RiskScore:
         3; age (>= 60): 2; smoker (yes): 1
         1; smoker (yes): 1
         """
-        return explaining.explain_rows(self, X, threshold, fixed=fixed, average=average)
+        return explaining.explain_rows(self, X, threshold, fixed=fixed, average=average, best=best)
 
     def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:
         """Compute the points that rows get on average, by feature.
@@ -1589,6 +1595,7 @@ class RiskScore:
         inputs: Inputs | None = None,
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
+        best: Best | None = None,
     ) -> str:
         """Write the score as a Python function that needs no package.
 
@@ -1602,6 +1609,8 @@ class RiskScore:
             The function returns at most so many variables, too, those that cost most points first.
         average : mapping from str to float, optional
             What points are compared with, from :meth:`average_points`. Default: the least ones.
+        best : {"measured", "any"}, optional
+            Of which values, as in :meth:`explain`.
 
         Returns
         -------
@@ -1625,8 +1634,9 @@ class RiskScore:
         from riskslim.exports.python import to_python
 
         return to_python(
-            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average
-        )
+            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average,
+            best=best,
+        )  # fmt: skip
 
     def to_javascript(
         self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
@@ -1665,6 +1675,7 @@ class RiskScore:
         risk_column: str | None = None,
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
+        best: Best | None = None,
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
@@ -1683,7 +1694,7 @@ class RiskScore:
             columns of these names.
         reasons : int, optional
             The query adds so many columns with the variables that cost most points.
-        average : mapping from str to float, optional
+        average, best : optional
             As in :meth:`to_python`.
 
         Returns
@@ -1703,6 +1714,7 @@ class RiskScore:
         return to_sql(
             self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
             score_column=score_column, risk_column=risk_column, reasons=reasons, average=average,
+            best=best,
         )  # fmt: skip
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:

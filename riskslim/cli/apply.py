@@ -14,12 +14,15 @@ from riskslim.cli.applying import Applied, files_of, naming
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
+    checked_word,
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
     PDO,
+    AverageOf,
     BaseOdds,
     BasePoints,
+    Best,
     BooleanColumns,
     By,
     CardFormat,
@@ -388,6 +391,8 @@ def export(
     score_column: ScoreColumn = None,
     risk_column: RiskColumn = None,
     reasons: Reasons = None,
+    average_of: AverageOf = None,
+    best: Best = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -403,7 +408,15 @@ def export(
             )
         if target not in EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
-        check_outputs({"--output": output}, [("risk score", score)])
+        others = average_of or []
+        checked_word(best, "--best", "any")
+        if reasons is None and (others or best):
+            raise ValueError("--average-of and --best need --reasons")
+        if others and best:
+            raise ValueError("--average-of and --best are two ways to compare points: give one")
+        check_outputs(
+            {"--output": output}, [("risk score", score), *(("data", one) for one in others)]
+        )
         options = arguments_of_export(
             target,
             {
@@ -415,9 +428,16 @@ def export(
                 ("--score-column", "score_column"): score_column,
                 ("--risk-column", "risk_column"): risk_column,
                 ("--reasons", "reasons"): reasons,
+                ("--average-of", "average"): others or None,
+                ("--best", "best"): best,
             },
         )
         risk_score = riskslim.RiskScore.load(score)
+        if others:
+            as_fitted = (None, None, None, None)
+            applied = Applied.of(risk_score, "error", as_fitted, what="--average-of")
+            rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
+            options["average"] = risk_score.average_points(rows.X)
         text = getattr(risk_score, f"to_{target}")(**options)
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 

@@ -35,7 +35,7 @@ __all__ = [
 
 # What `riskslim export` writes, each with the arguments that it can be given.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name", "inputs", "reasons"),
+    "python": ("function_name", "inputs", "reasons", "average", "best"),
     "javascript": ("function_name", "inputs"),
     "sql": (
         "dialect",
@@ -45,6 +45,8 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "score_column",
         "risk_column",
         "reasons",
+        "average",
+        "best",
     ),
     "pmml": ("inputs",),
     "markdown": (),

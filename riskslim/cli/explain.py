@@ -17,6 +17,7 @@ from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
 from riskslim.cli import options
 from riskslim.cli.applying import Applied, files_of, naming
+from riskslim.cli.arguments import checked_word
 from riskslim.cli.layout import shown_of
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import print_remarks, session
@@ -45,6 +46,7 @@ def explain(
     threshold: options.ScoreThreshold = None,
     fixed: options.Fixed = None,
     average_of: options.AverageOf = None,
+    best: options.Best = None,
     output: options.ExplanationsOutput = None,
     by: options.By = None,
     points: options.PointsShown = None,
@@ -64,6 +66,7 @@ def explain(
     explained. Words and points are those of the sheet. DATA is read as by predict.
     """
     with session():
+        checked_word(best, "--best", "any")
         if output is not None and output.suffix not in _SUFFIXES:
             raise ValueError(f"--output must end in .csv, .json or .parquet, got {output}")
         files = files_of(data)
@@ -81,7 +84,10 @@ def explain(
         if others:
             rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
             average = risk_score.average_points(rows.X)
-        asked: dict[str, Any] = {"threshold": threshold, "fixed": fixed or [], "average": average}
+        asked: dict[str, Any] = {
+            "threshold": threshold, "fixed": fixed or [], "average": average,
+            "best": best or "measured",
+        }  # fmt: skip
         names: list[Any] = []
         found: list[Explanation] = []
         remarks: list[str] = []

@@ -648,6 +648,14 @@ AverageOf = Annotated[
         "may be given repeatedly.",
     ),
 ]
+Best = Annotated[
+    str | None,
+    typer.Option(
+        metavar="any",
+        help="Reasons compare with the least points of any value, special and missing ones "
+        "included. Default: of measured values.",
+    ),
+]
 ExplanationsOutput = Annotated[
     Path | None,
     typer.Option(

@@ -33,6 +33,7 @@ def to_sql(
     risk_column: str | None = None,
     reasons: int | None = None,
     average: Mapping[str, float] | None = None,
+    best: str | None = None,
 ) -> str:
     """Write a risk score as an SQL expression, or as a query of a table.
 
@@ -58,7 +59,7 @@ def to_sql(
     reasons : int, optional
         The query adds so many columns "reason_1", "reason_2", ... with the variables that cost the
         row most points, as in :func:`to_python`; NULL where no other costs any, or the risk is.
-    average : mapping from str to float, optional
+    average, best : optional
         As in :func:`to_python`.
 
     Returns
@@ -140,7 +141,7 @@ def to_sql(
     others = score.feature_names if chosen == "items" else ()
     names = list(dict.fromkeys([*others, *columns]))
     _check_columns(columns, names, dialect)
-    count, costs = costs_of(score, reasons, average)
+    count, costs = costs_of(score, reasons, average, best)
     if table is None:
         if count:
             raise ValueError("reasons are columns of queries: pass table as well")

@@ -17,7 +17,8 @@ import numpy as np
 from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
-from riskslim.items.item import Item, number_of, variable_of
+from riskslim.items.item import Item, variable_of
+from riskslim.score.bands import says_nothing_is_known
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.reason_codes import Reason
@@ -519,7 +520,9 @@ def _changeable(
     kept = {name: values[name] for name in family.names if name in fixed}
     for name in family.names:
         item = items.get(name)
-        if values[name] == 0 and item is not None and _says_nothing_is_known(item, special):
+        if values[name] or item is None:
+            continue
+        if says_nothing_is_known(item, special.get(item.variable, ())):
             kept[name] = 0
     patterns = tuple(
         pattern
@@ -527,14 +530,6 @@ def _changeable(
         if kept.items() <= dict(zip(family.names, pattern, strict=True)).items()
     )
     return Family(family.names, patterns)
-
-
-def _says_nothing_is_known(item: Item, special: Mapping[str, Collection[float]]) -> bool:
-    """True if a condition is about missing values, or values that are no measurements."""
-    if item.kind == "missing":
-        return True
-    numbers = [number_of(level) for level in item.levels]
-    return bool(numbers) and all(one in special.get(item.variable, ()) for one in numbers)
 
 
 def _with_relatives(

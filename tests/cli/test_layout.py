@@ -96,6 +96,16 @@ def test_export_with_reasons(files):
     assert found == score.to_python(reasons=2)
     found = run("export", "s.json", "--format", "sql", "--table", "p", "--reasons", "1").stdout
     assert found == score.to_sql(table="p", reasons=1) + "\n"
+    average = score.average_points(pd.read_csv("patients.csv"))
+    asked = ["export", "s.json", "--format", "python", "--reasons", "2"]
+    found = run(*asked, "--average-of", "patients.csv").stdout
+    assert found == score.to_python(reasons=2, average=average)
+    assert run(*asked, "--best", "any").stdout == score.to_python(reasons=2, best="any")
+    both = ["--average-of", "patients.csv", "--best", "any"]
+    assert "two ways to compare points" in usage_error(*asked, *both)
+    for option in (both[:2], both[2:]):
+        assert "need --reasons" in usage_error(*asked[:-2], *option)
+    assert "--best must be any, got 'all'" in usage_error(*asked, "--best", "all")
     message = "--reasons needs --format python or sql, got pmml"
     assert message in usage_error("export", "s.json", "--format", "pmml", "--reasons", "1")
 
