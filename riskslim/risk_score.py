@@ -754,6 +754,7 @@ class RiskScore:
         base_odds: float = 50,
         pdo: float = 20,
         higher_is: HigherIs = "safer",
+        span: tuple[int, int] | None = None,
         extreme: float = EXTREME,
         max_rows: int | None = MAX_ROWS,
     ) -> Scorecard:
@@ -771,6 +772,9 @@ class RiskScore:
             Points that double the odds. Those of the score itself are its scale times ln 2.
         higher_is : {"safer", "riskier"}, default "safer"
             Of a higher total, whether the risk is lower or higher.
+        span : (int, int), optional
+            The lowest total, and the highest one at most, such as (300, 850), in the place of
+            ``base_points``, ``base_odds`` and ``pdo``: points are worth as much as fits in between.
 
         Returns
         -------
@@ -813,7 +817,7 @@ class RiskScore:
         """
         return scorecard_of(
             self, X, y, sample_weight, base_points=base_points, base_odds=base_odds, pdo=pdo,
-            higher_is=higher_is, extreme=extreme, max_rows=max_rows,
+            higher_is=higher_is, span=span, extreme=extreme, max_rows=max_rows,
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -1854,13 +1858,10 @@ class RiskScore:
     def __hash__(self) -> int:
         return hash((self.intercept, tuple(self.points.items()), self.classes, self.scale))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings cannot be pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        # Read-only mappings cannot be pickled, nor written by skops.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in _MAPPINGS:
-            fields[name] = dict(fields[name])
-        return _rebuilt, (fields,)
+        return {**fields, **{name: dict(fields[name]) for name in _MAPPINGS}}
 
-
-def _rebuilt(fields: dict[str, Any]) -> RiskScore:
-    return RiskScore(**fields)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        RiskScore.__init__(self, **state)  # with all checks

@@ -912,6 +912,43 @@ def test_pickles(fitted, library, tmp_path):
     assert (again.predict_proba(FRAME) == fitted.predict_proba(FRAME)).all()
 
 
+def rebuilt(value):
+    """The value as skops writes and reads it: states of objects, and calls of their types."""
+    if value is None or isinstance(value, (str, int, float, np.generic, np.ndarray, type)):
+        return value
+    if isinstance(value, dict):
+        assert type(value) is dict
+        return {rebuilt(key): rebuilt(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [rebuilt(one) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    called, arguments, *rest = value.__reduce__()
+    if called is type(value) and not any(rest):
+        return called(*rebuilt(arguments))
+    state = value.__getstate__() if hasattr(value, "__getstate__") else value.__dict__
+    other = type(value).__new__(type(value))
+    if hasattr(other, "__setstate__"):
+        other.__setstate__(rebuilt(state))
+    else:
+        other.__dict__.update(rebuilt(state))
+    return other
+
+
+def test_skops_can_write_a_classifier():
+    """It takes no read-only mappings, and no objects with slots."""
+    classifier = RiskSLIMClassifier(
+        max_size=2, constraints=[at_most(2, NAMES[:3]), if_then(NAMES[0], NAMES[1])],
+        items=ItemEncoder(), n_solutions=2, positive_label=0,
+    ).fit(FRAME, Y)  # fmt: skip
+    again = rebuilt(classifier)
+    assert again.risk_score_ == classifier.risk_score_
+    assert again.certificate_ == classifier.certificate_
+    assert again.constraints == classifier.constraints
+    np.testing.assert_array_equal(again.predict_proba(FRAME), classifier.predict_proba(FRAME))
+    labelled = classifier.risk_score_.with_labels({NAMES[0]: {"text": "A", "levels": {"yes": "+"}}})
+    assert rebuilt(labelled) == labelled
+
+
 def test_pickles_hold_no_training_data():
     sizes = []
     for repeats in (1, 50):

@@ -15,6 +15,7 @@ from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
     checked_word,
+    span_of,
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
@@ -41,6 +42,7 @@ from riskslim.cli.options import (
     MemoryLimitOfRows,
     MetricsOutput,
     MissingText,
+    NoFormulas,
     OutcomeOfRows,
     PageOutput,
     PointsShown,
@@ -57,6 +59,7 @@ from riskslim.cli.options import (
     ScoreFile,
     ScoreOutput,
     Separator,
+    Span,
     Target,
     TestFiles,
     TextOutput,
@@ -90,6 +93,7 @@ def predict(
     identifier: Identifier = None,
     output: PredictionsOutput = None,
     rename: Rename = None,
+    no_formulas: NoFormulas = False,
     unknown_levels: UnknownLevels = "error",
     missing_text: MissingText = None,
     separator: Separator = None,
@@ -125,7 +129,7 @@ def predict(
             with naming(path):
                 parts.append(_predicted(applied, rows, identifier))
             remarks += applied.remarks(rows, named=len(files) > 1)
-        _write_predictions(parts, output)
+        _write_predictions(parts, output, formulas=not no_formulas)
         print_remarks(tuple(remarks))
 
 
@@ -182,7 +186,9 @@ def scorecard(
     base_odds: BaseOdds = 50.0,
     pdo: PDO = 20.0,
     higher_is: HigherIs = "safer",
+    span: Span = None,
     form: CardFormat = "text",
+    no_formulas: NoFormulas = False,
     labels: LabelsFile = None,
     output: TextOutput = None,
 ) -> None:
@@ -203,8 +209,12 @@ def scorecard(
             base_odds=base_odds,
             pdo=pdo,
             higher_is=higher_is,  # type: ignore[arg-type]  # checked there
+            span=None if span is None else span_of(span),
         )
-        text = str(card) if form == "text" else getattr(card, f"to_{form}")()
+        if form == "csv":
+            text = card.to_csv(formulas=not no_formulas)
+        else:
+            text = str(card) if form == "text" else getattr(card, f"to_{form}")()
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
@@ -309,6 +319,7 @@ def report(
     points: PointsShown = None,
     labels: LabelsFile = None,
     metrics_output: MetricsOutput = None,
+    no_formulas: NoFormulas = False,
     group: GroupColumns = None,
     threshold: GroupThreshold = None,
     memory_limit: MemoryLimitOfRows = None,
@@ -353,7 +364,9 @@ def report(
         groups = grouped_rows(risk_score, judged, columns, 0.5 if threshold is None else threshold)
         texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
-            texts[metrics_output] = _metrics_text(risk_score, judged, groups)
+            texts[metrics_output] = _metrics_text(
+                risk_score, judged, groups, formulas=not no_formulas
+            )
         for file, text in texts.items():
             write_text(text, file)
         for one in rows:
@@ -370,13 +383,16 @@ def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:
             raise ValueError(f"{path} has no column {group!r}{near(group, names)} (--group)")
 
 
-def _metrics_text(score: RiskScore, rows: list[Rows], groups: list[GroupedRows]) -> str:
+def _metrics_text(
+    score: RiskScore, rows: list[Rows], groups: list[GroupedRows], *, formulas: bool
+) -> str:
     """All figures of a report as CSV."""
     from riskslim.report.records import RECORD, records
 
     found = records(score, rows, groups)
     lines = ([one.get(name, "") for name in RECORD] for one in found)
-    return csv_text([RECORD, *(["" if cell != cell else cell for cell in line] for line in lines)])
+    cells = (["" if cell != cell else cell for cell in line] for line in lines)
+    return csv_text([RECORD, *cells], formulas=formulas)
 
 
 def export(
@@ -442,7 +458,7 @@ def export(
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
-def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
+def _write_predictions(parts: list[pyarrow.Table], path: Path | None, *, formulas: bool) -> None:
     import pyarrow
 
     if path is not None and path.suffix == ".parquet":
@@ -458,4 +474,5 @@ def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
             write_file(path, octets.getvalue())
         return
     rows = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in parts)
-    write_text(csv_text([parts[0].column_names, *itertools.chain.from_iterable(rows)]), path)
+    lines = [parts[0].column_names, *itertools.chain.from_iterable(rows)]
+    write_text(csv_text(lines, formulas=formulas), path)

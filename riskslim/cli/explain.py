@@ -48,6 +48,7 @@ def explain(
     average_of: options.AverageOf = None,
     best: options.Best = None,
     output: options.ExplanationsOutput = None,
+    no_formulas: options.NoFormulas = False,
     by: options.By = None,
     points: options.PointsShown = None,
     labels: options.LabelsFile = None,
@@ -106,7 +107,10 @@ def explain(
         if output is None:
             _print(names, found, identifier)
         else:
-            _write(output, names, found, identifier or "row", against=average is not None)
+            _write(
+                output, names, found, identifier or "row", against=average is not None,
+                formulas=not no_formulas,
+            )  # fmt: skip
         print_remarks((*remarks, *filter(None, [note_on_layout(risk_score, loaded)])))
 
 
@@ -169,7 +173,13 @@ def _print(names: Sequence[Any], found: Sequence[Explanation], identifier: str |
 
 
 def _write(
-    path: Path, names: Sequence[Any], found: Sequence[Explanation], key: str, *, against: bool
+    path: Path,
+    names: Sequence[Any],
+    found: Sequence[Explanation],
+    key: str,
+    *,
+    against: bool,
+    formulas: bool,
 ) -> None:
     if path.suffix == ".json":
         documents = [{key: name} | one.to_dict() for name, one in zip(names, found, strict=True)]
@@ -178,7 +188,7 @@ def _write(
     columns = [*_COLUMNS, *(_AGAINST_AVERAGE if against else ())]
     lines = ([name, *line] for name, line in _lines(names, found, columns))
     if path.suffix == ".csv":
-        write_text(csv_text([[key, *columns], *lines]), path)
+        write_text(csv_text([[key, *columns], *lines], formulas=formulas), path)
         return
     import pyarrow
     import pyarrow.parquet as parquet

@@ -656,6 +656,14 @@ Best = Annotated[
         "included. Default: of measured values.",
     ),
 ]
+NoFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--no-formulas",
+        help="In CSV, put an apostrophe before text that begins with =, +, - or @, which "
+        "spreadsheets would compute.",
+    ),
+]
 ExplanationsOutput = Annotated[
     Path | None,
     typer.Option(
@@ -748,6 +756,14 @@ PDO = Annotated[float, typer.Option(**_REAL, metavar="N", help="Points that doub
 HigherIs = Annotated[
     str,
     typer.Option(metavar="safer|riskier", help="Of a higher total: its risk is lower or higher."),
+]
+Span = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOW:HIGH",
+        help="Totals from LOW to at most HIGH, such as 300:850, in the place of base points, base "
+        "odds and PDO.",
+    ),
 ]
 CardFormat = Annotated[
     str,

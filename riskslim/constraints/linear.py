@@ -110,8 +110,6 @@ class LinearConstraint(Constraint):
     9 if any of 'LDL', 'HDL' is used + 4 if any of the features of 'glucose' is used: at most 10
     """
 
-    __slots__ = ("_any_used", "_lower", "_name", "_points", "_upper", "_used")
-
     def __init__(
         self,
         *,

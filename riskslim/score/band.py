@@ -81,6 +81,11 @@ class VariableBands:
         return 0 if self.is_factor else min(band.points for band in self.bands)
 
     @property
+    def most(self) -> int:
+        """The most points of a band; 0 where values are multiplied."""
+        return 0 if self.is_factor else max(band.points for band in self.bands)
+
+    @property
     def least_measured(self) -> int:
         """The same of measured values alone, where there are any."""
         measured = [band.points for band in self.bands if band.is_measured]

@@ -123,3 +123,32 @@ def test_equal_rows_share_their_explanation(rows):
     found = score.explain_rows(score.with_items(rows))
     assert [one.score for one in found] == score.score_samples(score.with_items(rows)).tolist()
     assert len({id(one) for one in found}) == len({str(one) for one in found}) < len(rows)
+
+
+FORMULA = '=HYPERLINK("http://x","y")'
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (["predict", "s.json", "c.csv", "--id", "patient"], "p.csv"),
+        (["explain", "s.json", "c.csv", "--id", "patient"], "e.csv"),
+        (["report", "s.json", "c.csv", "--group", "ward", "-o", "r.html", "--resamples", "0"], ""),
+    ],
+)
+def test_text_that_spreadsheets_would_compute(rows, command, output):
+    """Identifiers and levels of the data that begin with = were formulas in every CSV file."""
+    rows = rows[:4].assign(patient=[FORMULA, "-3", "@a", "-2+3"], died=[0, 1, 0, 1], ward=FORMULA)
+    rows.to_csv("c.csv", index=False)
+    command = [*command, *(["--output", output] if output else ["--metrics-output", "m.csv"])]
+    cells = []
+    for options in ([], ["--no-formulas"]):
+        run(*command, *options)
+        table = pd.read_csv(output or "m.csv", dtype=object, keep_default_na=False)
+        cells.append({cell for cell in table.to_numpy().ravel() if isinstance(cell, str)})
+    began = {cell for cell in cells[0] if cell[:1] in ("=", "@")}
+    assert FORMULA in began
+    assert {f"'{cell}" for cell in began} <= cells[1]
+    assert not {cell for cell in cells[1] if cell[:1] in ("=", "@")}
+    # Numbers stay numbers.
+    assert {cell for cell in cells[1] if cell[:2] == "'-"} <= {"'-2+3"}
