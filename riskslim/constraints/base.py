@@ -131,6 +131,8 @@ class Constraint(abc.ABC):
     Objects are immutable and are equal if they demand the same by the same name.
     """
 
+    __slots__ = ()
+
     @property
     @abc.abstractmethod
     def name(self) -> str | None:
@@ -198,6 +200,8 @@ class ByRows(Constraint):
 
     A problem has those in its place, and states them anew for other rows, such as those of a fold.
     """
+
+    __slots__ = ()
 
     def resolve(self, setting: Setting) -> Resolved:
         """As :meth:`Constraint.resolve`, of all that it is on these rows."""

@@ -110,6 +110,8 @@ class LinearConstraint(Constraint):
     9 if any of 'LDL', 'HDL' is used + 4 if any of the features of 'glucose' is used: at most 10
     """
 
+    __slots__ = ("_any_used", "_lower", "_name", "_points", "_upper", "_used")
+
     def __init__(
         self,
         *,
@@ -133,6 +135,14 @@ class LinearConstraint(Constraint):
         if not (math.isfinite(self._lower) or math.isfinite(self._upper)):
             raise ValueError("a constraint needs a finite lower or upper bound")
         self._name = checked_name(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without it, skops writes no object that has slots.
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _counted(self) -> list[Feature]:
         """Features whose use matters."""
