@@ -650,19 +650,11 @@ AverageOf = Annotated[
 ]
 Best = Annotated[
     str | None,
-    typer.Option(
-        metavar="any",
-        help="Reasons compare with the least points of any value, special and missing ones "
-        "included. Default: of measured values.",
-    ),
+    typer.Option(metavar="any", help="Reasons compare with missing and special values, too."),
 ]
 NoFormulas = Annotated[
     bool,
-    typer.Option(
-        "--no-formulas",
-        help="In CSV, put an apostrophe before text that begins with =, +, - or @, which "
-        "spreadsheets would compute.",
-    ),
+    typer.Option("--no-formulas", help="In CSV, an apostrophe before text that begins a formula."),
 ]
 ExplanationsOutput = Annotated[
     Path | None,
@@ -759,11 +751,7 @@ HigherIs = Annotated[
 ]
 Span = Annotated[
     str | None,
-    typer.Option(
-        metavar="LOW:HIGH",
-        help="Totals from LOW to at most HIGH, such as 300:850, in the place of base points, base "
-        "odds and PDO.",
-    ),
+    typer.Option(metavar="LOW:HIGH", help="Totals, such as 300:850, in place of points and PDO."),
 ]
 CardFormat = Annotated[
     str,

@@ -299,7 +299,12 @@ def _csv_format_from_plain(plain: Any) -> CsvFormat | None:
 
 
 def _recalibration_to_plain(recalibration: Recalibration | None) -> dict[str, Any]:
-    return {} if recalibration is None else {"recalibration": dataclasses.asdict(recalibration)}
+    if recalibration is None:
+        return {}
+    plain = dataclasses.asdict(recalibration)
+    if plain["n_positive"] is None:  # what earlier versions do not know
+        del plain["n_positive"]
+    return {"recalibration": plain}
 
 
 def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
@@ -311,8 +316,9 @@ def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
             "it and predict other risks"
         )
     wanted = [field.name for field in dataclasses.fields(Recalibration)]
-    if not isinstance(plain, dict) or not set(wanted[:-1]) <= set(plain):
-        raise ValueError(f"'recalibration' must have {listing(wanted[:-1])}, got {plain!r}")
+    needed = [name for name in wanted if not name.startswith("n_")]
+    if not isinstance(plain, dict) or not set(needed) <= set(plain):
+        raise ValueError(f"'recalibration' must have {listing(needed)}, got {plain!r}")
     try:
         return Recalibration(**{name: plain[name] for name in wanted if name in plain})
     except (TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import re
@@ -193,6 +194,33 @@ def test_remarks_name_the_rows_that_the_risks_are_for():
     assert re.match(r"Recalibrated to 4000 rows of which .*% have died = yes: the risks", remark)
     assert "a new scale" in SCORE.recalibrated(X, y, with_scale=True).remarks(X)[0]
     assert "scale" not in remark
+
+
+def test_few_events_are_worded_with_their_interval():
+    """Of one event in 600 rows it was said that 0.17% have the outcome, as if that were known."""
+    rng = np.random.default_rng(5)
+    X = {name: rng.integers(0, 2, 600) for name in SCORE.points}
+    y = np.array(["no"] * 599 + ["yes"])
+    found = SCORE.recalibrated(X, y)
+    assert (found.recalibration.n_samples, found.recalibration.n_positive) == (600, 1)
+    text = (
+        "Recalibrated to 600 rows of which 0.17% (95% interval 0.029% to 0.94%) have died = yes: "
+        "the risks are new"
+    )
+    assert found.remarks()[0].startswith(text)
+    assert text in " ".join(str(found).split())
+    assert RiskScore.from_json(found.to_json()) == found
+    plain = json.loads(found.to_json())
+    del plain["recalibration"]["n_positive"]  # as earlier versions wrote it
+    older = RiskScore.from_json(json.dumps(plain))
+    assert older.recalibration.n_positive is None
+    assert "interval" not in older.remarks()[0]
+    # A share that was given is not estimated from the rows, and many events say what it is.
+    for other in (SCORE.recalibrated(X, prevalence=0.1), SCORE.recalibrated(*rows())):
+        assert "interval" not in other.remarks()[0]
+    for n_positive in (0, 600, 700):
+        with pytest.raises(ValueError, match="n_positive of the recalibration must be between 0"):
+            dataclasses.replace(found.recalibration, n_positive=n_positive)
 
 
 def _risk_by(formula):
