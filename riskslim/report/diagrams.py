@@ -125,8 +125,7 @@ def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Di
 
 
 def _risks(score: RiskScore, rows: Rows) -> Diagram:
-    scores = rows.scores + shift_of(score, score.layout)  # as on the sheet
-    curve = reliability_curve(rows.positive, rows.risk, rows.weight, scores)
+    curve = reliability_curve(rows.positive, rows.risk, rows.weight, rows.scores)
     of = "groups of scores" if curve.is_binned else "scores"
     shown = ", ".join(
         f"{number:.6g}: {predicted:.0%} and {observed:.0%}"

@@ -182,3 +182,8 @@ def test_classifiers_have_the_scores_of_their_sheets():
     np.testing.assert_array_equal(turned.score_samples(X), fitted.score_samples(X) + shift)
     np.testing.assert_array_equal(turned.decision_function(X), fitted.decision_function(X))
     np.testing.assert_array_equal(turned.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_a_validation_is_the_same_in_every_layout():
+    found = {str(laid_out(layout).validate(X, Y, n_resamples=0)) for layout in LAYOUTS}
+    assert len(found) == 1
