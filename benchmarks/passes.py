@@ -30,7 +30,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound.node_rows import NodeRows
-from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes
+from riskslim.engines.branch_and_bound.passes import LinearisationPoints, SampledNodes
 from riskslim.engines.branch_and_bound.workspace import Worker
 from riskslim.engines.settings import TunedSettings
 from riskslim.rows.disk import BlockWriter, ScratchFolder
@@ -83,7 +83,7 @@ def time_passes(n: int, d: int) -> Iterator[Pass]:
         for b in (1, 3):
             points = np.zeros((b, d + 1))
             points[:, 1 : 1 + N_USED] = 0.3 * rng.normal(size=(b, min(N_USED, d)))
-            asked = CutPoints(rows, points, np.tile([-100.0, 100.0], (b, 1)), wanted)
+            asked = LinearisationPoints(rows, points, np.tile([-100.0, 100.0], (b, 1)), wanted)
             seconds = []
             for polish in (False, True):
                 best = np.inf

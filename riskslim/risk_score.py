@@ -773,7 +773,7 @@ class RiskScore:
         higher_is : {"safer", "riskier"}, default "safer"
             Of a higher total, whether the risk is lower or higher.
         span : (int, int), optional
-            The lowest total, and the highest one at most, such as (300, 850), in the place of
+            The lowest total, and the highest one at most, such as (300, 850), in place of
             ``base_points``, ``base_odds`` and ``pdo``: points are worth as much as fits in between.
 
         Returns

@@ -37,8 +37,8 @@
  *   and the sum v per cell. RS_TEST_ERROR is twice all of that and more. Where a cell is empty, the
  *   smallest normal number is divided by, not 0.
  */
-#ifndef RISKSLIM_TABLES_H
-#define RISKSLIM_TABLES_H
+#ifndef RISKSLIM_SUPPORT_ENUMERATION_H
+#define RISKSLIM_SUPPORT_ENUMERATION_H
 
 #include "rated.h"
 

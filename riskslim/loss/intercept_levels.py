@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     _Array = NDArray[np.float64]
     _Extremes = tuple[_Array, _Array, _Array, _Array]
 
-__all__ = ["InterceptLevels"]
+__all__ = ["LossByIntercept"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class InterceptLevels:
+class LossByIntercept:
     """Lower bounds of the loss by intercept.
 
     Parameters
@@ -62,7 +62,7 @@ class InterceptLevels:
     @classmethod
     def of(
         cls, loss: LogisticLoss, should_stop: Callable[[], bool] | None = None
-    ) -> InterceptLevels | None:
+    ) -> LossByIntercept | None:
         """Look at the rows of a loss.
 
         Parameters
@@ -73,7 +73,7 @@ class InterceptLevels:
 
         Returns
         -------
-        InterceptLevels or None
+        LossByIntercept or None
             None if ``should_stop`` ended that.
         """
         total = loss.data.total_weight

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim.data.row_tiles import as_columns, as_row_tiles
 from riskslim.data.store import KernelRows
 from riskslim.rows.base import PartitionedRows, RowsSchema, joined, run_in_order
-from riskslim.rows.blocks import (
+from riskslim.rows.block_files import (
     BlockFileError,
     read_ahead,
     read_block,

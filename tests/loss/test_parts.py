@@ -13,7 +13,7 @@ from partitions import KINDS, in_parts, on_disk, partitions, random_data, rows_o
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.data.store import RowsElsewhereError
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.loss.intercept_levels import InterceptLevels
+from riskslim.loss.intercept_levels import LossByIntercept
 from riskslim.rows.base import StoppedError
 from riskslim.rows.bit_planes import pack_items
 from riskslim.rows.memory import MemoryRows
@@ -86,14 +86,14 @@ def test_the_loss_is_the_same(kind, weighted, merged):
 def test_scores_and_scales(kind, weighted, merged):
     whole, others = losses(kind, weighted, merged, scale=(0.5, 8.0))
     points = vectors(whole, 2)
-    reach = InterceptLevels.of(whole)
+    reach = LossByIntercept.of(whole)
     assert reach is not None
     for loss in others:
         for point in points[[0, 4]]:
             assert loss.best_scale(point) == pytest.approx(whole.best_scale(point), rel=1e-8)
             if not merged:
                 np.testing.assert_array_equal(loss.scores(point), whole.scores(point))
-        found = InterceptLevels.of(loss)
+        found = LossByIntercept.of(loss)
         assert found is not None
         assert found.range_within(1.0, 0, 0) == reach.range_within(1.0, 0, 0)
         assert loss.at_scale(2.0).value(points[0]) == pytest.approx(
@@ -185,7 +185,7 @@ def test_passes_can_be_stopped():
             call(np.zeros(7))
     assert loss.bounds(should_stop=lambda: True) == (0.0, np.inf)
     assert loss.tighten(1, should_stop=lambda: True) is False
-    assert InterceptLevels.of(loss, lambda: True) is None
+    assert LossByIntercept.of(loss, lambda: True) is None
 
 
 # ---- data whose rows are elsewhere -------------------------------------------------------------

@@ -17,7 +17,7 @@ from riskslim import CoefficientSet, ItemEncoder, RiskScoreProblem, Status, bran
 from riskslim.data.batches import ParquetFiles
 from riskslim.data.files import open_file, read_table
 from riskslim.exceptions import CertificateError
-from riskslim.rows.blocks import BlockFileError, read_block, write_block
+from riskslim.rows.block_files import BlockFileError, read_block, write_block
 from riskslim.rows.disk import DiskRows
 from riskslim.rows.functions import summarised
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from partitions import on_disk, random_data, rows_of
-from riskslim.rows import blocks
+from riskslim.rows import block_files as blocks
 from riskslim.rows.base import RowsSchema
-from riskslim.rows.blocks import BlockFileError
+from riskslim.rows.block_files import BlockFileError
 from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
 
 POINT = np.zeros((1, 7))

@@ -12,7 +12,7 @@ from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.node_rows import NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.nodes import Child, InverseScale, Node
-from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes, answered
+from riskslim.engines.branch_and_bound.passes import LinearisationPoints, SampledNodes, answered
 from riskslim.engines.branch_and_bound.relaxations import Relaxations
 from riskslim.engines.branch_and_bound.support_enumeration import Scanned, relaxation_seconds
 from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, KernelNode, NodeWork, Worker
@@ -150,12 +150,12 @@ class Boxes:
         """
         return self.relaxations.work(rows, cutoff, lower_bound)
 
-    def answer(self, asked: CutPoints, worker: Worker) -> NDArray[np.float64] | None:
+    def answer(self, asked: LinearisationPoints, worker: Worker) -> NDArray[np.float64] | None:
         """Linearise the loss of all rows at points.
 
         Parameters
         ----------
-        asked : CutPoints
+        asked : LinearisationPoints
         worker : Worker
 
         Returns

@@ -23,7 +23,7 @@ from riskslim.exceptions import CertificateError
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.boxes import Boxes
-    from riskslim.engines.branch_and_bound.stage import NodeTables
+    from riskslim.engines.branch_and_bound.stage import NodeEnumeration
 
 __all__ = ["OpenNodes"]
 
@@ -35,7 +35,7 @@ class OpenNodes(OpenSet):
     ----------
     box : ndarray of float64, shape (2, d + 1)
         Of the root.
-    tables : NodeTables
+    tables : NodeEnumeration
         Those that complete nodes.
 
     Attributes
@@ -48,7 +48,7 @@ class OpenNodes(OpenSet):
 
     boxes: Boxes
 
-    def __init__(self, box: NDArray[np.float64], tables: NodeTables) -> None:
+    def __init__(self, box: NDArray[np.float64], tables: NodeEnumeration) -> None:
         self.heap: list[Node] = []
         self._dive: list[Node] = []
         self._order = 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.search_rows import RowsOfParts
     from riskslim.engines.branch_and_bound.workspace import KernelNode, NodeWork, Worker
 
-__all__ = ["CutPoints", "SampledNodes", "Steps", "answered", "answered_together"]
+__all__ = ["LinearisationPoints", "SampledNodes", "Steps", "answered", "answered_together"]
 
 _Result = TypeVar("_Result")
 
@@ -48,7 +48,7 @@ _NO_LABELS = np.empty(0, np.int8)
 _Known = NDArray[np.float64]
 
 
-class CutPoints(NamedTuple):
+class LinearisationPoints(NamedTuple):
     """Points at which the loss of all rows is to be linearised.
 
     Parameters
@@ -69,7 +69,7 @@ class CutPoints(NamedTuple):
     wanted: NDArray[np.int64]
 
     @classmethod
-    def of(cls, parts: list[KernelNode], rows: NodeRows) -> CutPoints:
+    def of(cls, parts: list[KernelNode], rows: NodeRows) -> LinearisationPoints:
         """Name the points of nodes, inside of their boxes.
 
         Constraints can have shrunk a box since its point was found, and rows need have no columns
@@ -82,7 +82,7 @@ class CutPoints(NamedTuple):
 
         Returns
         -------
-        CutPoints
+        LinearisationPoints
         """
         t = np.array([part.worth[0] for part in parts])
         boxes = np.array([part.box for part in parts])
@@ -127,10 +127,12 @@ class CutPoints(NamedTuple):
 
 
 # The work on a node: it yields points, and is sent what is known there, None after a stop.
-Steps = Generator[CutPoints, _Known | None, _Result]
+Steps = Generator[LinearisationPoints, _Known | None, _Result]
 
 
-def answered(steps: Steps[_Result], answer: Callable[[CutPoints], _Known | None]) -> _Result:
+def answered(
+    steps: Steps[_Result], answer: Callable[[LinearisationPoints], _Known | None]
+) -> _Result:
     """Do the work on a node, with an answer to each of its questions at once.
 
     Parameters
@@ -155,7 +157,7 @@ def answered(steps: Steps[_Result], answer: Callable[[CutPoints], _Known | None]
 
 def answered_together(
     steps: list[Steps[_Result]],
-    answers: Callable[[list[CutPoints]], list[_Known | None]],
+    answers: Callable[[list[LinearisationPoints]], list[_Known | None]],
     pool: Executor,
     n_workers: int,
 ) -> list[_Result]:
@@ -178,7 +180,7 @@ def answered_together(
     found: dict[int, _Result] = {}
     known: dict[int, _Known | None] = dict.fromkeys(range(len(steps)))
 
-    def advance(first: int) -> dict[int, CutPoints]:
+    def advance(first: int) -> dict[int, LinearisationPoints]:
         asked = {}
         for i in range(first, len(steps), n_workers):
             if i not in known:
@@ -417,7 +419,7 @@ class SampledNodes:
         self, parts: list[KernelNode], work: NodeWork, rows: NodeRows, worker: Worker
     ) -> Steps[list[_Known] | None]:
         """Linearise the loss at the points of nodes, whose intercepts move; None after a stop."""
-        asked = CutPoints.of(parts, rows)
+        asked = LinearisationPoints.of(parts, rows)
         known = yield asked
         if known is None:
             return None
@@ -434,13 +436,18 @@ class SampledNodes:
         return [one.copy() for one in known]  # nodes keep them, one by one
 
     def answer(
-        self, asked: CutPoints, stop: NDArray[np.int64], worker: Worker, *, polish: bool = True
+        self,
+        asked: LinearisationPoints,
+        stop: NDArray[np.int64],
+        worker: Worker,
+        *,
+        polish: bool = True,
     ) -> _Known | None:
         """Linearise the loss of rows.
 
         Parameters
         ----------
-        asked : CutPoints
+        asked : LinearisationPoints
         stop : int64 array of shape (1,)
         worker : Worker
         polish : bool, default True

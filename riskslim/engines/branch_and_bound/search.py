@@ -29,8 +29,11 @@ from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.relaxations import ROOT_STEPS, ROOT_TOLERANCE
 from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.search_rows import ALL_IN_MEMORY, SearchRows, sampled_nodes
-from riskslim.engines.branch_and_bound.stage import NodeTables
-from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration, TableCounts
+from riskslim.engines.branch_and_bound.stage import NodeEnumeration
+from riskslim.engines.branch_and_bound.support_enumeration import (
+    EnumerationCounts,
+    SupportEnumeration,
+)
 from riskslim.engines.branch_and_bound.ways import Ways
 from riskslim.engines.branch_and_bound.workspace import KernelNode, NodeWork, Worker, new_workers
 from riskslim.engines.settings import BranchAndBoundSettings
@@ -100,12 +103,12 @@ class Search:
         self.nodes = 0
         self.seconds = 0.0
         self._roundings = Roundings(incumbents, settings.rounding_interval)
-        self.table_counts, self.cutoff_counts = TableCounts(), CutoffCounts()
+        self.table_counts, self.cutoff_counts = EnumerationCounts(), CutoffCounts()
         self.items = SupportEnumeration(
             problem, cost=settings.table_cost, memory=settings.memory_limit,
             counts=self.table_counts, should_stop=self._is_stopped,
         )  # fmt: skip
-        self._tables = NodeTables(
+        self._tables = NodeEnumeration(
             None if settings.tables == "never" else self.items, self.table_counts, incumbents,
             completes_all=settings.tables == "always",
         )  # fmt: skip

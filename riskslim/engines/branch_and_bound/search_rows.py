@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import supports as cells
 from riskslim.data.store import KernelRows
 from riskslim.engines.branch_and_bound.node_rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.passes import CutPoints, SampledNodes
+from riskslim.engines.branch_and_bound.passes import LinearisationPoints, SampledNodes
 from riskslim.engines.branch_and_bound.support_enumeration import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from riskslim.engines.branch_and_bound.workspace import KernelNode
@@ -312,14 +312,16 @@ class RowsOfParts(RowsBySupport):
         columns = np.asfortranarray(found.x[1:].T.astype(np.int8))
         return MergedPart(columns, np.zeros((len(columns), 0)), numbers[1], numbers[0])
 
-    def answers(self, asked: list[CutPoints], worker: Worker) -> list[NDArray[np.float64] | None]:
+    def answers(
+        self, asked: list[LinearisationPoints], worker: Worker
+    ) -> list[NDArray[np.float64] | None]:
         """Linearise the loss of all rows at all points, in two passes.
 
         The first one says where the intercepts are best.
 
         Parameters
         ----------
-        asked : list of CutPoints
+        asked : list of LinearisationPoints
         worker : Worker
             Whose counters say what it took.
 
@@ -331,7 +333,7 @@ class RowsOfParts(RowsBySupport):
         if not asked:
             return []
         rows, began = self._loss.blocks(self.should_stop), perf_counter()
-        together = CutPoints(
+        together = LinearisationPoints(
             asked[0].rows,
             np.concatenate([one.points for one in asked]),
             np.concatenate([one.reach for one in asked]),

@@ -15,9 +15,9 @@ from riskslim.engines.branch_and_bound.open_sets import Budget, Found, OpenSet
 from riskslim.engines.branch_and_bound.support_enumeration import (
     TASK_SECONDS,
     Completion,
+    EnumerationCounts,
     Scanned,
     SupportEnumeration,
-    TableCounts,
     Task,
 )
 from riskslim.engines.branch_and_bound.workspace import Worker
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.boxes import Boxes
     from riskslim.engines.branch_and_bound.incumbents import Incumbents
 
-__all__ = ["RELAXATIONS", "NodeTables", "Stage", "cheaper"]
+__all__ = ["RELAXATIONS", "NodeEnumeration", "Stage", "cheaper"]
 
 # Tables complete a node if they take no longer than so many relaxations: of a scale, an interval.
 RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
@@ -34,7 +34,7 @@ RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
 LONG_SECONDS = 0.2
 
 
-class NodeTables:
+class NodeEnumeration:
     """Tables that complete nodes.
 
     Parameters
@@ -43,7 +43,7 @@ class NodeTables:
         None: they are not used.
     completes_all : bool
         They complete every node that they can.
-    counts : TableCounts
+    counts : EnumerationCounts
     incumbents : Incumbents
 
     Attributes
@@ -59,7 +59,7 @@ class NodeTables:
     def __init__(
         self,
         tables: SupportEnumeration | None,
-        counts: TableCounts,
+        counts: EnumerationCounts,
         incumbents: Incumbents,
         *,
         completes_all: bool,
@@ -188,7 +188,7 @@ class Stage(OpenSet):
     completion : Completion
         Its supports.
     boxes : Boxes
-    counts : TableCounts
+    counts : EnumerationCounts
         Its ``share`` is that of the supports that have been looked at.
     """
 
@@ -198,7 +198,7 @@ class Stage(OpenSet):
         box: NDArray[np.float64],
         completion: Completion,
         boxes: Boxes,
-        counts: TableCounts,
+        counts: EnumerationCounts,
     ) -> None:
         self.node = node
         self.box = box

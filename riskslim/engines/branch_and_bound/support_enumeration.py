@@ -44,8 +44,14 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
-    "TASK_SECONDS", "Completion", "Scanned", "SupportEnumeration", "TableCounts", "Task",
-    "count_limits", "relaxation_seconds",
+    "TASK_SECONDS",
+    "Completion",
+    "EnumerationCounts",
+    "Scanned",
+    "SupportEnumeration",
+    "Task",
+    "count_limits",
+    "relaxation_seconds",
 ]  # fmt: skip
 
 # Planes of a support's items, of which each has at least one. With more of them cells are too many
@@ -132,7 +138,7 @@ class Scanned(NamedTuple):
 
 
 @dataclasses.dataclass
-class TableCounts:
+class EnumerationCounts:
     """Statistics of support enumeration.
 
     Parameters
@@ -443,7 +449,7 @@ class SupportEnumeration:
         Factor of predicted times.
     memory : float
         Bytes that the packed items may take, and the work of all threads beside them.
-    counts : TableCounts, optional
+    counts : EnumerationCounts, optional
         What tables have done so far. They are to change between batches of nodes only, so that
         predictions do not depend on threads.
     should_stop : callable, optional
@@ -461,13 +467,13 @@ class SupportEnumeration:
         *,
         cost: float = 1.0,
         memory: float = math.inf,
-        counts: TableCounts | None = None,
+        counts: EnumerationCounts | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.cost, self.memory = cost, Memory(memory)
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
-        self.counts = counts or TableCounts()
+        self.counts = counts or EnumerationCounts()
         self.limits: RateLimits | None = None
         self._problem = problem
         self._should_stop = should_stop

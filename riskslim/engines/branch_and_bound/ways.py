@@ -20,7 +20,7 @@ from riskslim.engines.branch_and_bound.open_nodes import OpenNodes
 from riskslim.engines.branch_and_bound.open_sets import OpenSet
 from riskslim.engines.branch_and_bound.pace import Pace
 from riskslim.engines.branch_and_bound.search_rows import Unions, roots_within
-from riskslim.engines.branch_and_bound.stage import RELAXATIONS, NodeTables, cheaper
+from riskslim.engines.branch_and_bound.stage import RELAXATIONS, NodeEnumeration, cheaper
 from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Ways:
     incumbents : Incumbents
     items : SupportEnumeration
         Of all items, whether tables are used or not.
-    tables : NodeTables
+    tables : NodeEnumeration
     nodes : OpenNodes
     boxes : Boxes
     counts : CutoffCounts
@@ -77,7 +77,7 @@ class Ways:
         settings: BranchAndBoundSettings,
         incumbents: Incumbents,
         items: SupportEnumeration,
-        tables: NodeTables,
+        tables: NodeEnumeration,
         nodes: OpenNodes,
         boxes: Boxes,
         counts: CutoffCounts,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.loss.intercept_levels import InterceptLevels
+from riskslim.loss.intercept_levels import LossByIntercept
 from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["WiderIntercepts"]
@@ -52,9 +52,9 @@ class WiderIntercepts:
         self.within = within
         self._has_more = False
         self._is_open = problem.open_intercepts
-        self._reach: InterceptLevels | None = None
+        self._reach: LossByIntercept | None = None
         if any(self._is_open):
-            self._reach = InterceptLevels.of(problem.loss, should_stop)
+            self._reach = LossByIntercept.of(problem.loss, should_stop)
 
     def first(self, problem: RiskScoreProblem) -> RiskScoreProblem:
         """Widen the intercept's bounds by what is known before the search.

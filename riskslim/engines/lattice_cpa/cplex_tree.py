@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from riskslim.engines.lattice_cpa.callbacks import register
+from riskslim.engines.lattice_cpa.cplex_callbacks import register
 from riskslim.engines.lattice_cpa.model import RiskSlimMIP, translated_errors
 from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.engines.lattice_cpa.start import best_possible_bounds

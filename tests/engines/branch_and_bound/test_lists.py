@@ -14,7 +14,7 @@ from enumeration import (
 )
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim.engines.branch_and_bound import wider_intercepts
-from riskslim.loss.intercept_levels import InterceptLevels
+from riskslim.loss.intercept_levels import LossByIntercept
 from riskslim.rows.base import StoppedError
 
 
@@ -75,7 +75,7 @@ def test_bounds_of_the_loss_by_intercept_hold():
         small = random_problem(rng, 150)
         small.intercept, small.scale = (None, None), float(rng.uniform(0.3, 6.0))
         problem = small.build()
-        reach = InterceptLevels.of(problem.loss)
+        reach = LossByIntercept.of(problem.loss)
         grid = slopes(small)
         before = math.inf
         for intercept in range(-12, 13, 3):

@@ -28,7 +28,7 @@ from riskslim.engines.settings import TunedSettings
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics.problem_items import packed_items
 from riskslim.rows.base import PartitionedRows
-from riskslim.rows.blocks import BlockFileError
+from riskslim.rows.block_files import BlockFileError
 
 # What may be in memory: distinct rows; rows of nodes with few features; hardly anything.
 ROOM = {

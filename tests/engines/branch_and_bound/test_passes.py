@@ -126,7 +126,7 @@ def test_passes_in_parts_and_on_threads(kind, monkeypatch):
     for n_threads in (1, 2, 5):
         worker = workspace.Worker(1, d + 1)
         worker.n_threads = n_threads
-        asked = passes.CutPoints(own, points.copy(), reach, wanted)
+        asked = passes.LinearisationPoints(own, points.copy(), reach, wanted)
         found.append(sampled.answer(asked, stop, worker))
         moved.append(asked.points)
         assert worker.counters[:2].tolist() == [6, 3]
@@ -147,7 +147,7 @@ def test_passes_in_parts_and_on_threads(kind, monkeypatch):
         loss = weight @ np.log1p(np.exp(-y * (x @ after)))
         np.testing.assert_allclose(known[-3:], [loss, np.abs(slopes).sum(), 0.0], rtol=1e-13)
     assert abs(moved[0][1, 0] - points[1, 0]) == pytest.approx(1e-3)
-    asked = passes.CutPoints(own, points.copy(), reach, wanted)
+    asked = passes.LinearisationPoints(own, points.copy(), reach, wanted)
     assert sampled.answer(asked, np.ones(1, np.int64), workspace.Worker(1, d + 1)) is None
 
 

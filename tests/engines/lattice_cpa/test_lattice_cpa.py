@@ -467,7 +467,7 @@ class TestFaults:
         class DeliberateError(Exception):
             pass
 
-        from riskslim.engines.lattice_cpa import callbacks
+        from riskslim.engines.lattice_cpa import cplex_callbacks as callbacks
 
         def fail(self):
             raise DeliberateError(name)
@@ -594,7 +594,7 @@ class TestLargeFeatures:
 
     def test_bounds_are_dropped_where_a_node_solution_is_understated(self, monkeypatch):
         """As if CPLEX accepted node solutions below the cuts at them."""
-        from riskslim.engines.lattice_cpa import callbacks
+        from riskslim.engines.lattice_cpa import cplex_callbacks as callbacks
 
         p = make_problem(n=300, d=10, seed=5, max_size=4)
         best = lattice_cpa(p).certificate.objective
