@@ -107,8 +107,8 @@ def riskslim(rows: Rows, size: int, time_limit: float, python: str) -> Found:
         model.fit(pd.DataFrame(rows.train, columns=rows.names), rows.y_train)
     seconds = time.process_time() - began
     score = model.risk_score_
-    log_odds = (rows.test @ model.coef_[0] + score.intercept) / score.scale
-    return _found(rows, log_odds, model.coef_[0], seconds)
+    log_odds = (rows.test @ model.points_[0] + score.intercept) / score.scale
+    return _found(rows, log_odds, model.points_[0], seconds)
 
 
 def rounded(rows: Rows, size: int, time_limit: float, python: str) -> Found:

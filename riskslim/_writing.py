@@ -19,12 +19,15 @@ __all__ = ["check_writable", "csv_text", "same_file", "write_file"]
 # a container has mounted: the file that is there may still be written to.
 _NO_REPLACEMENT = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
 
+# What spreadsheets take for the beginning of a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 # Names of temporary files are drawn anew where one is taken: more draws than this mean that
 # something else is wrong.
 _DRAWS = 100
 
 
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+def csv_text(rows: Iterable[Iterable[Any]], *, formulas: bool = True) -> str:
     """Lines of CSV, each of which ends with a line feed.
 
     Numbers are the shortest text that reads back as the same number. The module ``csv`` leaves a
@@ -34,19 +37,38 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     ----------
     rows : iterable of iterables
         The head first.
+    formulas : bool, default True
+        False: text that spreadsheets would compute, since it begins with =, +, -, @, a tab or a
+        line break and is no number, gets an apostrophe before it.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from riskslim._writing import csv_text
+    >>> csv_text([["=1+1", "a", "-3"]], formulas=False).rstrip()
+    "'=1+1,a,-3"
     """
     text = io.StringIO()
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
-        cells = [*row]
+        cells = [*row] if formulas else [_inert(cell) for cell in row]
         has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (quoted if has_return else plain).writerow(cells)
     return text.getvalue()
+
+
+def _inert(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(_FORMULAS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -178,14 +178,19 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best one is taken without it; an array has the intercept first.
     points : {"fitted", "non-negative"}, default "fitted"
         How sheets of the score show points: "non-negative" turns conditions with negative points
-        round. Coefficients, risks and certificate are the same
+        round. Scores are those of the sheet; coefficients, risks and certificate are the same
         (:meth:`RiskScore.with_layout`).
 
     Attributes
     ----------
-    coef_ : ndarray of int64, shape (1, d)
-        Points of each feature, of each item where there are ``items``, for the positive label.
-    intercept_ : ndarray of int64, shape (1,)
+    coef_ : ndarray of float64, shape (1, d)
+        Log-odds of the second of ``classes_`` per unit of each feature, of each item where there
+        are ``items``: ``X @ coef_.T + intercept_`` is ``decision_function``.
+    intercept_ : ndarray of float64, shape (1,)
+    points_ : ndarray of int64, shape (1, d)
+        Points of each feature, or item, for the positive label, as they were fitted.
+    intercept_points_ : ndarray of int64, shape (1,)
+        The intercept in points.
     classes_ : ndarray of shape (2,)
         The two labels in sorted order, which is that of the columns of ``predict_proba``.
     positive_label_ : object
@@ -216,12 +221,12 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Log-odds of the positive label are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A
-    fitted classifier keeps
-    no training data, neither in memory nor in a pickle. Ctrl-C ends the search and keeps the best
-    score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``. In
-    scikit-learn's ``GridSearchCV``, and in all else of it that fits several copies, the first one
-    does: Ctrl-C ends the grid, not one fit.
+    Log-odds of the positive label are ``(X @ points_[0] + intercept_points_) / risk_score_.scale``;
+    where ``positive_label`` is the first of ``classes_``, ``coef_`` and ``intercept_`` have the
+    other sign. A fitted classifier keeps no training data, neither in memory nor in a pickle.
+    Ctrl-C ends the search and keeps the best score so far, with a ``ConvergenceWarning``; a second
+    one raises ``KeyboardInterrupt``. In scikit-learn's ``GridSearchCV``, and in all else of it that
+    fits several copies, the first one does: Ctrl-C ends the grid, not one fit.
 
     References
     ----------
@@ -234,7 +239,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 1], [1, 0]])  # 0/1
     >>> y = ["no", "yes", "yes", "no", "yes", "no", "no", "yes"]
     >>> classifier = RiskSLIMClassifier(max_size=1, scale=1).fit(X, y)
-    >>> classifier.coef_, classifier.intercept_, classifier.classes_
+    >>> classifier.points_, classifier.intercept_points_, classifier.classes_
     (array([[5, 0]]), array([-4]), array(['no', 'yes'], dtype='<U3'))
     >>> print(classifier.certificate_)
     optimal: objective 0.327595778, lower bound 0.327595778, gap 0.00%, 8 rows
@@ -473,6 +478,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
+            As on the sheet, whose points may be others than ``points_``, see ``points``.
             int64 where all values of features with points are integers, else float64; float64 of
             Dask collections.
         """
@@ -654,8 +660,12 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.remarks_ = tuple(dict.fromkeys((*score.fit_remarks, *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))
         self.positive_label_ = data.classes[1]
-        self.coef_ = solution.coef[np.newaxis, 1:]
-        self.intercept_ = solution.coef[:1]
+        self.points_ = solution.coef[np.newaxis, 1:]
+        self.intercept_points_ = solution.coef[:1]
+        unit = score.scale if self._is_last() else -score.scale
+        # Without "0.0 +", points of 0 would be -0.0 where the unit is negative.
+        self.coef_ = 0.0 + self.points_ / unit
+        self.intercept_ = 0.0 + self.intercept_points_ / unit
 
     def _is_last(self) -> bool:
         """True if the positive label is the second of ``classes_``."""

@@ -9,7 +9,10 @@ A row with feature values :math:`x_j` has the
     \text{risk} = \frac{1}{1 + \exp(-(\lambda_0 + \text{score}) / m)}
 
 with the scale m, which is 1 in the paper.
-It knows nothing of the engine that found it: it can be built by hand, saved, loaded and printed
+A sheet may list other points that make the same risks, none of them negative: all scores are
+then larger by one number, in predictions, exports and thresholds as on the sheet
+(:meth:`RiskScore.with_layout`). A score
+knows nothing of the engine that found it: it can be built by hand, saved, loaded and printed
 with NumPy alone.
 """
 
@@ -43,6 +46,7 @@ from riskslim.score.labels import Label, LabelLike
 from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
 from riskslim.score.observations import operating_points
 from riskslim.score.presentation import EXTREME, MAX_ROWS
+from riskslim.score.reason_codes import Best
 from riskslim.score.recalibration import Recalibration, recalibrated
 from riskslim.score.requirements import Requirement
 from riskslim.score.scorecard import HigherIs, Scorecard, scorecard_of
@@ -127,7 +131,8 @@ class RiskScore:
     labels : mapping from str to str or Label, optional
         What variables, features and levels are called on sheets: see :meth:`with_labels`.
     layout : SheetLayout, optional
-        How sheets list the points: see :meth:`with_layout`. Default: by item, as fitted.
+        How sheets list the points, and with that what scores are: see :meth:`with_layout`.
+        Default: by item, as fitted.
 
     Attributes
     ----------
@@ -367,7 +372,7 @@ class RiskScore:
     # ---- applied to rows -------------------------------------------------------------------------
 
     def score_samples(self, X: Any) -> NDArray[Any]:
-        r"""Compute the score, the sum of the points, of each row.
+        r"""Compute the score of each row: the sum of the points, as the sheet lists them.
 
         Parameters
         ----------
@@ -657,9 +662,9 @@ class RiskScore:
             have them: "< 66: 0, 66 to 70: 1, >= 71: 3". Default: the ``layout`` of the score.
         points : {"fitted", "non-negative"}, optional
             Points as they were fitted; or conditions with negative points turned round, so that
-            the least that an item, or a variable, adds is 0. The scores on the sheet are then
-            larger than those of :meth:`score_samples`, by a number that the sheet states; the
-            risks are the same. Default: the ``layout`` of the score.
+            the least that an item, or a variable, adds is 0. Risks are the same. Default: the
+            ``layout`` of the score; in another one the sheet says how far its scores are from
+            those of :meth:`score_samples`.
 
         Returns
         -------
@@ -749,6 +754,7 @@ class RiskScore:
         base_odds: float = 50,
         pdo: float = 20,
         higher_is: HigherIs = "safer",
+        span: tuple[int, int] | None = None,
         extreme: float = EXTREME,
         max_rows: int | None = MAX_ROWS,
     ) -> Scorecard:
@@ -766,6 +772,9 @@ class RiskScore:
             Points that double the odds. Those of the score itself are its scale times ln 2.
         higher_is : {"safer", "riskier"}, default "safer"
             Of a higher total, whether the risk is lower or higher.
+        span : (int, int), optional
+            The lowest total, and the highest one at most, such as (300, 850), in place of
+            ``base_points``, ``base_odds`` and ``pdo``: points are worth as much as fits in between.
 
         Returns
         -------
@@ -803,12 +812,12 @@ class RiskScore:
         632 0.7%
         >>> print(card.notes[0])
         600 points are odds of 49.23 to 1 against the outcome, and 20.1 points more double them
-        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score of the fitted
-        points, with the same risk.
+        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score, with the same
+        risk.
         """
         return scorecard_of(
             self, X, y, sample_weight, base_points=base_points, base_odds=base_odds, pdo=pdo,
-            higher_is=higher_is, extreme=extreme, max_rows=max_rows,
+            higher_is=higher_is, span=span, extreme=extreme, max_rows=max_rows,
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -887,6 +896,7 @@ class RiskScore:
         *,
         fixed: Sequence[str] = (),
         average: Mapping[str, float] | None = None,
+        best: Best = "measured",
     ) -> Explanation:
         """Explain the score of one record: what it is made of, and what would change it.
 
@@ -895,7 +905,7 @@ class RiskScore:
         record : mapping, pandas series, array-like of shape (d,), or X of one row
             A row as in :meth:`score_samples`.
         threshold : float, optional
-            The score, of the fitted points as in :meth:`score_samples`, from which on something is
+            The score, as on the sheet and in :meth:`score_samples`, from which on something is
             done: the explanation says which few changes of items take the record to the other side.
             By default the other side of a risk of 50%, as in :meth:`predict`.
         fixed : sequence of str, default ()
@@ -904,6 +914,9 @@ class RiskScore:
         average : mapping from str to float, optional
             Mean points of some rows by feature, from :meth:`average_points`: the explanation then
             ranks reasons against them as well, and prints both rankings.
+        best : {"measured", "any"}, default "measured"
+            Which values of a variable reasons compare with, by their least points: measured ones,
+            or missing and special ones as well.
 
         Returns
         -------
@@ -935,7 +948,7 @@ class RiskScore:
         Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
           age >= 75: no in place of yes
         """
-        return explaining.explain(self, record, threshold, fixed=fixed, average=average)
+        return explaining.explain(self, record, threshold, fixed=fixed, average=average, best=best)
 
     def explain_rows(
         self,
@@ -944,6 +957,7 @@ class RiskScore:
         *,
         fixed: Sequence[str] = (),
         average: Mapping[str, float] | None = None,
+        best: Best = "measured",
     ) -> list[Explanation]:
         """Explain the scores of several records.
 
@@ -951,7 +965,7 @@ class RiskScore:
         ----------
         X
             Rows, as in :meth:`score_samples`.
-        threshold, fixed, average
+        threshold, fixed, average, best
             As in :meth:`explain`.
 
         Returns
@@ -974,7 +988,7 @@ class RiskScore:
         3; age (>= 60): 2; smoker (yes): 1
         1; smoker (yes): 1
         """
-        return explaining.explain_rows(self, X, threshold, fixed=fixed, average=average)
+        return explaining.explain_rows(self, X, threshold, fixed=fixed, average=average, best=best)
 
     def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:
         """Compute the points that rows get on average, by feature.
@@ -1059,7 +1073,7 @@ class RiskScore:
         Parameters
         ----------
         threshold : float
-            The rule holds where the score is at least this.
+            The rule holds where the score is at least this, as :meth:`score_samples` computes it.
         max_terms : int, default 1000
             Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
 
@@ -1513,7 +1527,7 @@ class RiskScore:
     def with_layout(
         self, *, by: ShownBy | None = None, points: PointsShown | None = None
     ) -> RiskScore:
-        """Choose how sheets of the score list its points where nothing else is said.
+        """Choose how sheets of the score list its points, and with that what scores are.
 
         Parameters
         ----------
@@ -1523,7 +1537,9 @@ class RiskScore:
         Returns
         -------
         RiskScore
-            The same score with the same predictions; reports and files have the layout, too.
+            The same score with the same risks; reports and files have the layout, too. The score
+            that its sheet shows is that of :meth:`score_samples`, exports and thresholds.
+            ``points`` and ``intercept`` are those of the fitted points.
 
         Raises
         ------
@@ -1534,14 +1550,15 @@ class RiskScore:
         --------
         >>> from riskslim import RiskScore
         >>> score = RiskScore(1, {"exercise": -2}).with_layout(points="non-negative")
-        >>> for k in (2, -3, -1):
+        >>> for k in (2, -2):
         ...     print(str(score).splitlines()[k])
         | 1. exercise: no | 2 points |   ... |
         risk = 1 / (1 + exp(1 - score))
-        Scores here are 2 above those of the fitted points, since conditions with negative points
-        are turned round. Risks are the same.
+        >>> score.score_samples({"exercise": [0, 1]})
+        array([2, 0])
         """
-        return dataclasses.replace(self, layout=self.layout.changed(by, points))
+        layout = self.layout.changed(by, points)
+        return self if layout == self.layout else dataclasses.replace(self, layout=layout)
 
     def with_dummies(self, groups: Mapping[str, Mapping[str, Any]]) -> RiskScore:
         """State that features are levels of a variable, so that one row shows them together.
@@ -1582,6 +1599,7 @@ class RiskScore:
         inputs: Inputs | None = None,
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
+        best: Best | None = None,
     ) -> str:
         """Write the score as a Python function that needs no package.
 
@@ -1595,6 +1613,8 @@ class RiskScore:
             The function returns at most so many variables, too, those that cost most points first.
         average : mapping from str to float, optional
             What points are compared with, from :meth:`average_points`. Default: the least ones.
+        best : {"measured", "any"}, optional
+            Of which values, as in :meth:`explain`.
 
         Returns
         -------
@@ -1618,8 +1638,9 @@ class RiskScore:
         from riskslim.exports.python import to_python
 
         return to_python(
-            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average
-        )
+            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average,
+            best=best,
+        )  # fmt: skip
 
     def to_javascript(
         self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
@@ -1658,6 +1679,7 @@ class RiskScore:
         risk_column: str | None = None,
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
+        best: Best | None = None,
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
@@ -1676,7 +1698,7 @@ class RiskScore:
             columns of these names.
         reasons : int, optional
             The query adds so many columns with the variables that cost most points.
-        average : mapping from str to float, optional
+        average, best : optional
             As in :meth:`to_python`.
 
         Returns
@@ -1696,6 +1718,7 @@ class RiskScore:
         return to_sql(
             self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
             score_column=score_column, risk_column=risk_column, reasons=reasons, average=average,
+            best=best,
         )  # fmt: skip
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:
@@ -1835,13 +1858,10 @@ class RiskScore:
     def __hash__(self) -> int:
         return hash((self.intercept, tuple(self.points.items()), self.classes, self.scale))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings cannot be pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        # Read-only mappings cannot be pickled, nor written by skops.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in _MAPPINGS:
-            fields[name] = dict(fields[name])
-        return _rebuilt, (fields,)
+        return {**fields, **{name: dict(fields[name]) for name in _MAPPINGS}}
 
-
-def _rebuilt(fields: dict[str, Any]) -> RiskScore:
-    return RiskScore(**fields)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        RiskScore.__init__(self, **state)  # with all checks

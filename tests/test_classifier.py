@@ -22,6 +22,7 @@ import scipy.sparse
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
@@ -174,8 +175,8 @@ def by_hand(X, y, sample_weight=None, **limits):
 
 def test_the_steps_by_hand_give_the_same(fitted):
     solution, data = by_hand(FRAME, Y, max_size=3)
-    assert fitted.coef_.tolist() == [solution.coefficients.tolist()]
-    assert fitted.intercept_.tolist() == [solution.intercept]
+    assert fitted.points_.tolist() == [solution.coefficients.tolist()]
+    assert fitted.intercept_points_.tolist() == [solution.intercept]
     assert fitted.certificate_ == solution.certificate
     assert fitted.solution_.certificate is fitted.certificate_
     problem = fitted.problem_on(data)
@@ -185,9 +186,10 @@ def test_the_steps_by_hand_give_the_same(fitted):
 
 
 def test_shapes_and_types(fitted):
-    assert fitted.coef_.shape == (1, 6)
-    assert fitted.intercept_.shape == (1,)
-    assert fitted.coef_.dtype == fitted.intercept_.dtype == np.int64
+    assert fitted.coef_.shape == fitted.points_.shape == (1, 6)
+    assert fitted.intercept_.shape == fitted.intercept_points_.shape == (1,)
+    assert fitted.coef_.dtype == fitted.intercept_.dtype == np.float64
+    assert fitted.points_.dtype == fitted.intercept_points_.dtype == np.int64
     assert fitted.classes_.tolist() == [0, 1]
     assert fitted.n_features_in_ == 6
     assert fitted.feature_names_in_.tolist() == NAMES
@@ -228,7 +230,7 @@ def assert_same_predictions(classifier, rows):
     log_odds = [(total + score.intercept) / score.scale for total in totals]
     assert classifier.score_samples(rows).tolist() == totals
     assert classifier.decision_function(rows).tolist() == log_odds
-    expected = (values @ classifier.coef_[0] + classifier.intercept_) / score.scale
+    expected = values @ classifier.coef_[0] + classifier.intercept_
     np.testing.assert_allclose(log_odds, expected, rtol=1e-12, atol=1e-12)
     for method in ("score_samples", "decision_function", "predict_proba", "predict"):
         ours, theirs = getattr(classifier, method)(rows), getattr(score, method)(values)
@@ -480,8 +482,8 @@ def test_whole_weights_are_repeated_rows(class_weight, j):
     classifier = RiskSLIMClassifier(max_size=2, class_weight=class_weight)
     weighted = clone(classifier).fit(rows, labels, sample_weight=weights)
     repeated = clone(classifier).fit(rows.repeat(weights, axis=0), labels.repeat(weights))
-    assert weighted.coef_.tolist() == repeated.coef_.tolist()
-    assert weighted.intercept_.tolist() == repeated.intercept_.tolist()
+    assert weighted.points_.tolist() == repeated.points_.tolist()
+    assert weighted.intercept_points_.tolist() == repeated.intercept_points_.tolist()
     for name in ("objective", "loss", "lower_bound"):
         found, expected = (getattr(c.certificate_, name) for c in (weighted, repeated))
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -502,7 +504,7 @@ def test_balanced_classes_have_the_same_weight():
     assert classifier.certificate_.objective == pytest.approx(
         solution.certificate.objective, rel=1e-12
     )
-    assert classifier.coef_.tolist() == [solution.coefficients.tolist()]
+    assert classifier.points_.tolist() == [solution.coefficients.tolist()]
     empty = RiskSLIMClassifier(max_size=0, class_weight="balanced").fit(X, Y)
     assert empty.intercept_.tolist() == [0]
 
@@ -554,20 +556,20 @@ def test_bounds_and_signs():
         max_intercept=2,
         l0_penalty={"smoker": 5.0},
     ).fit(FRAME, Y)
-    coef = dict(zip(NAMES, classifier.coef_[0].tolist(), strict=True))
+    coef = dict(zip(NAMES, classifier.points_[0].tolist(), strict=True))
     assert coef["visits"] <= 1
     assert coef["age >= 60"] <= 3
     assert coef["diabetes"] >= 1
     assert coef["hypertension"] <= 0
     assert coef["smoker"] == 0
-    assert abs(classifier.intercept_[0]) <= 2
+    assert abs(classifier.intercept_points_[0]) <= 2
     assert np.count_nonzero(classifier.coef_) >= 4
 
 
 def test_points_are_symmetric_unless_told_otherwise():
     only_age = dict.fromkeys(NAMES, 0) | {"age >= 60": 1}
     classifier = RiskSLIMClassifier(max_coef=only_age).fit(FRAME, 1 - Y)
-    assert classifier.coef_.tolist() == [[-1, 0, 0, 0, 0, 0]]
+    assert classifier.points_.tolist() == [[-1, 0, 0, 0, 0, 0]]
     classifier.set_params(min_coef=0).fit(FRAME, 1 - Y)
     assert not classifier.coef_.any()
 
@@ -576,7 +578,7 @@ def test_points_that_are_given_or_listed():
     classifier = RiskSLIMClassifier(
         fixed={"diabetes": 2, "smoker": 0}, coef_values={"age >= 60": [0, 2, 5], "visits": [-1, 4]}
     ).fit(FRAME, Y)
-    coef = dict(zip(NAMES, classifier.coef_[0].tolist(), strict=True))
+    coef = dict(zip(NAMES, classifier.points_[0].tolist(), strict=True))
     assert coef["diabetes"] == 2
     assert coef["smoker"] == 0
     assert coef["age >= 60"] in {0, 2, 5}
@@ -595,7 +597,7 @@ def test_constraints():
     used = set(classifier.risk_score_.points)
     assert len(used & set(NAMES[:2])) <= 1
     assert "visits" not in used or "diabetes" in used
-    assert classifier.intercept_[0] >= -1
+    assert classifier.intercept_points_[0] >= -1
     assert clone(classifier).constraints == constraints
 
 
@@ -910,6 +912,43 @@ def test_pickles(fitted, library, tmp_path):
     assert (again.predict_proba(FRAME) == fitted.predict_proba(FRAME)).all()
 
 
+def rebuilt(value):
+    """The value as skops writes and reads it: states of objects, and calls of their types."""
+    if value is None or isinstance(value, (str, int, float, np.generic, np.ndarray, type)):
+        return value
+    if isinstance(value, dict):
+        assert type(value) is dict
+        return {rebuilt(key): rebuilt(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [rebuilt(one) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    called, arguments, *rest = value.__reduce__()
+    if called is type(value) and not any(rest):
+        return called(*rebuilt(arguments))
+    state = value.__getstate__() if hasattr(value, "__getstate__") else value.__dict__
+    other = type(value).__new__(type(value))
+    if hasattr(other, "__setstate__"):
+        other.__setstate__(rebuilt(state))
+    else:
+        other.__dict__.update(rebuilt(state))
+    return other
+
+
+def test_skops_can_write_a_classifier():
+    """It takes no read-only mappings, and no objects with slots."""
+    classifier = RiskSLIMClassifier(
+        max_size=2, constraints=[at_most(2, NAMES[:3]), if_then(NAMES[0], NAMES[1])],
+        items=ItemEncoder(), n_solutions=2, positive_label=0,
+    ).fit(FRAME, Y)  # fmt: skip
+    again = rebuilt(classifier)
+    assert again.risk_score_ == classifier.risk_score_
+    assert again.certificate_ == classifier.certificate_
+    assert again.constraints == classifier.constraints
+    np.testing.assert_array_equal(again.predict_proba(FRAME), classifier.predict_proba(FRAME))
+    labelled = classifier.risk_score_.with_labels({NAMES[0]: {"text": "A", "levels": {"yes": "+"}}})
+    assert rebuilt(labelled) == labelled
+
+
 def test_pickles_hold_no_training_data():
     sizes = []
     for repeats in (1, 50):
@@ -943,6 +982,23 @@ def injured(n=300):
     rng = np.random.default_rng(11)
     X = rng.integers(0, 2, (n, 3))
     return X, np.where(rng.random(n) < 1 / (1 + np.exp(2 - 2 * X[:, 0])), "injury", "no injury")
+
+
+@pytest.mark.parametrize("scale", [1, 2.5, "free"])
+@pytest.mark.parametrize("positive", ["injury", "no injury"])
+def test_coefficients_are_log_odds_of_the_second_class(positive, scale):
+    """What SHAP and others read: they were points for the positive label, off by the scale."""
+    X, y = injured()
+    told = RiskSLIMClassifier(max_size=2, positive_label=positive, scale=scale).fit(X, y)
+    log_odds = X @ told.coef_.T + told.intercept_
+    np.testing.assert_allclose(log_odds[:, 0], told.decision_function(X), rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(expit(log_odds[:, 0]), told.predict_proba(X)[:, 1], rtol=1e-14)
+    assert not np.signbit(told.coef_[told.points_ == 0]).any()
+    score, sign = told.risk_score_, 1 if positive == "no injury" else -1
+    points = [score.points.get(name, 0) for name in score.feature_names]
+    assert told.points_.tolist() == [points]
+    assert told.intercept_points_.tolist() == [score.intercept]
+    np.testing.assert_array_equal(told.coef_ * score.scale, sign * told.points_)
 
 
 def test_a_positive_label_is_modelled_and_scikit_learn_keeps_its_order():

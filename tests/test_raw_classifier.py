@@ -194,7 +194,7 @@ def test_levels_that_fit_did_not_have():
     with pytest.raises(ValueError, match="unknown categories 'unknown'"):
         classifier.predict(strange)
     classifier.set_params(items__handle_unknown="ignore").fit(RAW[["sex"]], Y)
-    assert classifier.score_samples(strange).tolist() == [classifier.coef_[0, 0], 0]
+    assert classifier.score_samples(strange).tolist() == [classifier.points_[0, 0], 0]
 
 
 def test_missing_values_are_refused_unless_told_otherwise():

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
@@ -214,7 +213,7 @@ def _riskslim(plan: Plan, task: Task, machine: str) -> Result:
         "gap": certificate.optimality_gap,
     }
     return measured(
-        data, task.fold, np.concatenate((classifier.intercept_, classifier.coef_[0])), numbers,
+        data, task.fold, classifier.solution_.coef, numbers,
         dataset=task.dataset, method=RISKSLIM, max_size=size, grid="",
         status=str(certificate.status), n_feasible=0, machine=machine,
     )  # fmt: skip

@@ -331,7 +331,7 @@ def _by_classifier(record: Record, name: str, drawn: Drawn) -> None:
     model.fit(X, y, sample_weight=drawn.weights)
     write_search(record, name, model.solution_, model.risk_score_)
     record.write(f"{name}.model.json", {
-        "coef": model.coef_, "intercept": model.intercept_, "classes": model.classes_,
+        "coef": model.points_, "intercept": model.intercept_points_, "classes": model.classes_,
         "remarks": model.remarks_, "risk": model.predict_proba(X)[:, 1],
         "scores": model.score_samples(X), "labels": model.predict(X)[:20],
     })  # fmt: skip

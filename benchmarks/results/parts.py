@@ -215,6 +215,10 @@ def _baselines(record: Record, name: str) -> None:
         X, y, max_size=5, n_penalties=40, l1_ratios=[0.2, 1.0]
     )
     record.write(f"{name}.json", {
-        method: {"coef": model.coef_, "intercept": model.intercept_, "loss": model.loss_}
+        method: {
+            "coef": getattr(model, "points_", model.coef_),
+            "intercept": getattr(model, "intercept_points_", model.intercept_),
+            "loss": model.loss_,
+        }
         for method, model in models.items()
     })  # fmt: skip

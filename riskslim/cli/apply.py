@@ -14,12 +14,16 @@ from riskslim.cli.applying import Applied, files_of, naming
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
+    checked_word,
+    span_of,
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
     PDO,
+    AverageOf,
     BaseOdds,
     BasePoints,
+    Best,
     BooleanColumns,
     By,
     CardFormat,
@@ -38,6 +42,7 @@ from riskslim.cli.options import (
     MemoryLimitOfRows,
     MetricsOutput,
     MissingText,
+    NoFormulas,
     OutcomeOfRows,
     PageOutput,
     PointsShown,
@@ -54,6 +59,7 @@ from riskslim.cli.options import (
     ScoreFile,
     ScoreOutput,
     Separator,
+    Span,
     Target,
     TestFiles,
     TextOutput,
@@ -64,7 +70,7 @@ from riskslim.cli.options import (
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
-from riskslim.score.lines import note_on_scores
+from riskslim.score.lines import note_on_layout
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,6 +93,7 @@ def predict(
     identifier: Identifier = None,
     output: PredictionsOutput = None,
     rename: Rename = None,
+    no_formulas: NoFormulas = False,
     unknown_levels: UnknownLevels = "error",
     missing_text: MissingText = None,
     separator: Separator = None,
@@ -122,9 +129,7 @@ def predict(
             with naming(path):
                 parts.append(_predicted(applied, rows, identifier))
             remarks += applied.remarks(rows, named=len(files) > 1)
-        _write_predictions(parts, output)
-        if note := note_on_scores(risk_score):
-            remarks.insert(0, note)
+        _write_predictions(parts, output, formulas=not no_formulas)
         print_remarks(tuple(remarks))
 
 
@@ -157,17 +162,21 @@ def show(
 
     with session():
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
-        shown = shown_of(by, points, labels)
-        risk_score = shown.of(riskslim.RiskScore.load(score))
-        if output is not None:
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
+        layout = risk_score.layout
+        if output is None:  # the sheet says where its scores are others than those of the file
+            risk_score = risk_score.with_layout(by=loaded.layout.by, points=loaded.layout.points)
+        else:
             with writing():
                 risk_score.save(output)
-        emit(str(risk_score))
+        emit(str(risk_score.sheet(by=layout.by, points=layout.points)))
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
         # What else remarks say of a score without rows stands on the sheet.
         of_cutoffs = remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items)
-        print_remarks((*remarks_at_fit(risk_score), *filter(None, [of_cutoffs])))
+        remarks = remarks_at_fit(risk_score.with_layout(points=layout.points))
+        print_remarks((*remarks, *filter(None, [of_cutoffs])))
 
 
 def scorecard(
@@ -177,7 +186,9 @@ def scorecard(
     base_odds: BaseOdds = 50.0,
     pdo: PDO = 20.0,
     higher_is: HigherIs = "safer",
+    span: Span = None,
     form: CardFormat = "text",
+    no_formulas: NoFormulas = False,
     labels: LabelsFile = None,
     output: TextOutput = None,
 ) -> None:
@@ -198,8 +209,12 @@ def scorecard(
             base_odds=base_odds,
             pdo=pdo,
             higher_is=higher_is,  # type: ignore[arg-type]  # checked there
+            span=None if span is None else span_of(span),
         )
-        text = str(card) if form == "text" else getattr(card, f"to_{form}")()
+        if form == "csv":
+            text = card.to_csv(formulas=not no_formulas)
+        else:
+            text = str(card) if form == "text" else getattr(card, f"to_{form}")()
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
@@ -304,6 +319,7 @@ def report(
     points: PointsShown = None,
     labels: LabelsFile = None,
     metrics_output: MetricsOutput = None,
+    no_formulas: NoFormulas = False,
     group: GroupColumns = None,
     threshold: GroupThreshold = None,
     memory_limit: MemoryLimitOfRows = None,
@@ -329,7 +345,8 @@ def report(
         from riskslim.report.page import page_of
         from riskslim.report.rows import judged_rows
 
-        risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
         columns = group or []
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
@@ -347,11 +364,14 @@ def report(
         groups = grouped_rows(risk_score, judged, columns, 0.5 if threshold is None else threshold)
         texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
-            texts[metrics_output] = _metrics_text(risk_score, judged, groups)
+            texts[metrics_output] = _metrics_text(
+                risk_score, judged, groups, formulas=not no_formulas
+            )
         for file, text in texts.items():
             write_text(text, file)
         for one in rows:
             print_remarks(one.remarks)
+        print_remarks(tuple(filter(None, [note_on_layout(risk_score, loaded)])))
 
 
 def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:
@@ -363,13 +383,16 @@ def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:
             raise ValueError(f"{path} has no column {group!r}{near(group, names)} (--group)")
 
 
-def _metrics_text(score: RiskScore, rows: list[Rows], groups: list[GroupedRows]) -> str:
+def _metrics_text(
+    score: RiskScore, rows: list[Rows], groups: list[GroupedRows], *, formulas: bool
+) -> str:
     """All figures of a report as CSV."""
     from riskslim.report.records import RECORD, records
 
     found = records(score, rows, groups)
     lines = ([one.get(name, "") for name in RECORD] for one in found)
-    return csv_text([RECORD, *(["" if cell != cell else cell for cell in line] for line in lines)])
+    cells = (["" if cell != cell else cell for cell in line] for line in lines)
+    return csv_text([RECORD, *cells], formulas=formulas)
 
 
 def export(
@@ -384,6 +407,8 @@ def export(
     score_column: ScoreColumn = None,
     risk_column: RiskColumn = None,
     reasons: Reasons = None,
+    average_of: AverageOf = None,
+    best: Best = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -399,7 +424,15 @@ def export(
             )
         if target not in EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
-        check_outputs({"--output": output}, [("risk score", score)])
+        others = average_of or []
+        checked_word(best, "--best", "any")
+        if reasons is None and (others or best):
+            raise ValueError("--average-of and --best need --reasons")
+        if others and best:
+            raise ValueError("--average-of and --best are two ways to compare points: give one")
+        check_outputs(
+            {"--output": output}, [("risk score", score), *(("data", one) for one in others)]
+        )
         options = arguments_of_export(
             target,
             {
@@ -411,14 +444,21 @@ def export(
                 ("--score-column", "score_column"): score_column,
                 ("--risk-column", "risk_column"): risk_column,
                 ("--reasons", "reasons"): reasons,
+                ("--average-of", "average"): others or None,
+                ("--best", "best"): best,
             },
         )
         risk_score = riskslim.RiskScore.load(score)
+        if others:
+            as_fitted = (None, None, None, None)
+            applied = Applied.of(risk_score, "error", as_fitted, what="--average-of")
+            rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
+            options["average"] = risk_score.average_points(rows.X)
         text = getattr(risk_score, f"to_{target}")(**options)
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
-def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
+def _write_predictions(parts: list[pyarrow.Table], path: Path | None, *, formulas: bool) -> None:
     import pyarrow
 
     if path is not None and path.suffix == ".parquet":
@@ -434,4 +474,5 @@ def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
             write_file(path, octets.getvalue())
         return
     rows = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in parts)
-    write_text(csv_text([parts[0].column_names, *itertools.chain.from_iterable(rows)]), path)
+    lines = [parts[0].column_names, *itertools.chain.from_iterable(rows)]
+    write_text(csv_text(lines, formulas=formulas), path)

@@ -31,11 +31,12 @@ __all__ = [
     "encoder_of",
     "scales_of",
     "signs_of",
+    "span_of",
 ]
 
 # What `riskslim export` writes, each with the arguments that it can be given.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name", "inputs", "reasons"),
+    "python": ("function_name", "inputs", "reasons", "average", "best"),
     "javascript": ("function_name", "inputs"),
     "sql": (
         "dialect",
@@ -45,6 +46,8 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "score_column",
         "risk_column",
         "reasons",
+        "average",
+        "best",
     ),
     "pmml": ("inputs",),
     "markdown": (),
@@ -234,6 +237,17 @@ def _whole(option: str, value: float) -> int:
     if value != int(value):
         raise ValueError(f"{option} must be a share below 1 or a whole number, got {value}")
     return int(value)
+
+
+def span_of(text: str) -> tuple[int, int]:
+    """Read --span: two whole numbers with a colon between them."""
+    try:
+        lowest, highest = (int(one) for one in text.split(":"))
+    except ValueError:
+        raise ValueError(
+            f"--span must be two whole numbers such as 300:850, got {text!r}"
+        ) from None
+    return lowest, highest
 
 
 def checked_word(text: str | None, option: str, word: str) -> str | None:

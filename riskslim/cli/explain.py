@@ -17,11 +17,13 @@ from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
 from riskslim.cli import options
 from riskslim.cli.applying import Applied, files_of, naming
+from riskslim.cli.arguments import checked_word
 from riskslim.cli.layout import shown_of
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.score.explanation import Explanation
+from riskslim.score.lines import note_on_layout
 
 if TYPE_CHECKING:
     from riskslim.cli.applying import RowsOfFile
@@ -30,7 +32,7 @@ __all__ = ["explain"]
 
 # More rows than that are no text that anybody reads.
 _MOST_PRINTED = 100
-_COLUMNS = ("score", "total", "risk", "item", "value", "points", "reason", "cost")
+_COLUMNS = ("score", "risk", "item", "value", "points", "reason", "cost")
 _AGAINST_AVERAGE = ("reason_against_average", "cost_against_average")
 _SUFFIXES = (".csv", ".json", ".parquet")
 
@@ -44,7 +46,9 @@ def explain(
     threshold: options.ScoreThreshold = None,
     fixed: options.Fixed = None,
     average_of: options.AverageOf = None,
+    best: options.Best = None,
     output: options.ExplanationsOutput = None,
+    no_formulas: options.NoFormulas = False,
     by: options.By = None,
     points: options.PointsShown = None,
     labels: options.LabelsFile = None,
@@ -63,6 +67,7 @@ def explain(
     explained. Words and points are those of the sheet. DATA is read as by predict.
     """
     with session():
+        checked_word(best, "--best", "any")
         if output is not None and output.suffix not in _SUFFIXES:
             raise ValueError(f"--output must end in .csv, .json or .parquet, got {output}")
         files = files_of(data)
@@ -70,7 +75,8 @@ def explain(
         sources = [("data", one) for one in (*data, *others)]
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels), *sources])
         _check_names(row or [], identifier, files)
-        risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
+        loaded = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(loaded)
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="--average-of", rename=rename,
@@ -79,7 +85,10 @@ def explain(
         if others:
             rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
             average = risk_score.average_points(rows.X)
-        asked: dict[str, Any] = {"threshold": threshold, "fixed": fixed or [], "average": average}
+        asked: dict[str, Any] = {
+            "threshold": threshold, "fixed": fixed or [], "average": average,
+            "best": best or "measured",
+        }  # fmt: skip
         names: list[Any] = []
         found: list[Explanation] = []
         remarks: list[str] = []
@@ -98,8 +107,11 @@ def explain(
         if output is None:
             _print(names, found, identifier)
         else:
-            _write(output, names, found, identifier or "row", against=average is not None)
-        print_remarks(tuple(remarks))
+            _write(
+                output, names, found, identifier or "row", against=average is not None,
+                formulas=not no_formulas,
+            )  # fmt: skip
+        print_remarks((*remarks, *filter(None, [note_on_layout(risk_score, loaded)])))
 
 
 def _check_names(rows: Sequence[str], identifier: str | None, files: Sequence[Path]) -> None:
@@ -161,7 +173,13 @@ def _print(names: Sequence[Any], found: Sequence[Explanation], identifier: str |
 
 
 def _write(
-    path: Path, names: Sequence[Any], found: Sequence[Explanation], key: str, *, against: bool
+    path: Path,
+    names: Sequence[Any],
+    found: Sequence[Explanation],
+    key: str,
+    *,
+    against: bool,
+    formulas: bool,
 ) -> None:
     if path.suffix == ".json":
         documents = [{key: name} | one.to_dict() for name, one in zip(names, found, strict=True)]
@@ -170,7 +188,7 @@ def _write(
     columns = [*_COLUMNS, *(_AGAINST_AVERAGE if against else ())]
     lines = ([name, *line] for name, line in _lines(names, found, columns))
     if path.suffix == ".csv":
-        write_text(csv_text([[key, *columns], *lines]), path)
+        write_text(csv_text([[key, *columns], *lines], formulas=formulas), path)
         return
     import pyarrow
     import pyarrow.parquet as parquet
@@ -194,7 +212,7 @@ def _lines(
     known: dict[int, list[list[Any]]] = {}
     for name, one in zip(names, found, strict=True):
         if id(one) not in known:
-            of_row = {"score": one.score, "total": one.score_on_sheet, "risk": one.risk}
+            of_row = {"score": one.score, "risk": one.risk}
             known[id(one)] = [
                 [(of_row | record)[column] for column in columns] for record in one.records()
             ]
@@ -215,7 +233,7 @@ def _kinds(found: Sequence[Explanation]) -> dict[str, Any]:
     ):
         number = pyarrow.float64()
     return {
-        **dict.fromkeys(("score", "total", "points", "cost"), number),
+        **dict.fromkeys(("score", "points", "cost"), number),
         **dict.fromkeys(("reason", "reason_against_average"), pyarrow.int64()),
         **dict.fromkeys(("risk", "cost_against_average"), pyarrow.float64()),
         **dict.fromkeys(("item", "value"), pyarrow.string()),

@@ -208,7 +208,7 @@ def demo(
     with session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
-        shown = shown_of(by, points or "non-negative", None)
+        shown = shown_of(by, points, None)
         parameters: dict[str, Any] = {
             "max_size": 5, "max_coef": 5, "max_intercept": 100, "l0_penalty": 1e-6,
             "engine": engine, "scale": scales_of(scale, engine), "time_limit": time_limit,

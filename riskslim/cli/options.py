@@ -629,7 +629,7 @@ ScoreThreshold = Annotated[
     typer.Option(
         **_REAL,
         metavar="S",
-        help="Score from which on something is done, of the fitted points as predict writes it: "
+        help="Score from which on something is done, as on the sheet and as predict writes it: "
         "which changes lead to its other side. Default: that of a risk of 50%.",
     ),
 ]
@@ -647,6 +647,14 @@ AverageOf = Annotated[
         help="File or folder of rows whose average points the reasons are compared with as well; "
         "may be given repeatedly.",
     ),
+]
+Best = Annotated[
+    str | None,
+    typer.Option(metavar="any", help="Reasons compare with missing and special values, too."),
+]
+NoFormulas = Annotated[
+    bool,
+    typer.Option("--no-formulas", help="In CSV, an apostrophe before text that begins a formula."),
 ]
 ExplanationsOutput = Annotated[
     Path | None,
@@ -740,6 +748,10 @@ PDO = Annotated[float, typer.Option(**_REAL, metavar="N", help="Points that doub
 HigherIs = Annotated[
     str,
     typer.Option(metavar="safer|riskier", help="Of a higher total: its risk is lower or higher."),
+]
+Span = Annotated[
+    str | None,
+    typer.Option(metavar="LOW:HIGH", help="Totals, such as 300:850, in place of points and PDO."),
 ]
 CardFormat = Annotated[
     str,

@@ -136,6 +136,14 @@ class LinearConstraint(Constraint):
             raise ValueError("a constraint needs a finite lower or upper bound")
         self._name = checked_name(name)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Without it, skops writes no object that has slots.
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
     def _counted(self) -> list[Feature]:
         """Features whose use matters."""
         return [feature for feature, _ in self._used] + [

@@ -90,8 +90,6 @@ class _Threshold:
 class _RowGroups:
     """Groups that rows belong to, given by a label for each row."""
 
-    __slots__ = ("codes", "labels")
-
     def __init__(self, labels: tuple[Any, ...], codes: NDArray[np.intp]) -> None:
         self.labels = labels
         self.codes = codes

@@ -291,7 +291,7 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
 
 
 def is_empty_list(X: Any) -> bool:
-    """Say whether X is a list of no rows, which does not say what columns they would have."""
+    """True if X is a list of no rows, which does not say what columns they would have."""
     return isinstance(X, (list, tuple)) and not X
 
 
@@ -301,7 +301,7 @@ def table_without_rows(names: Sequence[str]) -> Table:
 
 
 def has_names(X: Any) -> bool:
-    """Say whether X has names of its own without being a data frame, or is a list of such rows."""
+    """True if X has names of its own without being a data frame, or is a list of such rows."""
     if record_of(X) is not None:
         return True
     return isinstance(X, Sequence) and any(record_of(row) is not None for row in X)

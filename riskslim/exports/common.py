@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskslim._version import __version__
-from riskslim.score.lines import note_on_scores
 from riskslim.score.link import link_of
 from riskslim.score.table import logistic
 
@@ -32,7 +31,10 @@ LARGEST_NUMBER = "1E308"
 
 
 def tabled_risks(score: RiskScore) -> dict[int, float]:
-    """Risks of the scores that the training data allow; empty where the formula has to do."""
+    """Risks by sum of the fitted points, of the sums that the training data allow.
+
+    Empty where the formula has to do.
+    """
     totals, largest = {0}, 0.0
     for name, points in score.points.items():
         known = score.feature_ranges[name]
@@ -49,7 +51,7 @@ def tabled_risks(score: RiskScore) -> dict[int, float]:
         if len(totals) > MAX_TABLED_SCORES:
             return {}
     ordered = sorted(totals)
-    log_odds = link_of(score).log_odds(np.array(ordered, np.float64))
+    log_odds = link_of(score).log_odds_of_sums(np.array(ordered, np.float64))
     risks = logistic(log_odds)
     return dict(zip(ordered, risks.tolist(), strict=True))
 
@@ -60,7 +62,7 @@ def headline_of(score: RiskScore) -> str:
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
     return (
         f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
-        f"{_after(_of_risks(score))}{_after(note_on_scores(score))}"
+        f"{_after(_of_risks(score))}"
     )
 
 

@@ -36,7 +36,7 @@ function {name}(record) {{
   // Not a score of the training data.
   const logOdds = ({intercept} + score) / {scale!r};
   const small = Math.exp(-Math.abs(logOdds));
-  return {{ risk: (logOdds >= 0 ? 1 : small) / (1 + small), score }};
+  return {{ risk: (logOdds >= 0 ? 1 : small) / (1 + small), {total} }};
 }}
 if (typeof module !== "undefined" && module.exports) {{
   module.exports = {{ {name} }};
@@ -172,9 +172,11 @@ def to_javascript(
             "null, undefined and NaN are missing. It throws where a value is one that the training "
             "data\n// cannot have had: text for a number, an unknown level, missing where none was."
         )
+    # As on the sheet, which may show other points than the fitted ones.
+    total = f"score: score + ({link.shift})" if link.shift else "score"
     risks = "".join(
-        f"\n    case {total}: return {{ risk: {risk!r}, score }};"
-        for total, risk in tabled_risks(score).items()
+        f"\n    case {sum_of_points}: return {{ risk: {risk!r}, {total} }};"
+        for sum_of_points, risk in tabled_risks(score).items()
     )
     return _JAVASCRIPT.format(
         headline=javascript_text(headline_of(score)).strip('"'),
@@ -184,6 +186,7 @@ def to_javascript(
         helpers=_JAVASCRIPT_NUMBER + (_JAVASCRIPT_RAW if has_conditions else ""),
         terms=f"{terms}\n  " if terms else "",
         risks=f"{risks}\n  " if risks else "",
+        total=total,
         intercept=link.intercept,
         scale=link.scale,
     )

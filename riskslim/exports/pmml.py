@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim._version import __version__
 from riskslim.exports.common import LARGEST_NUMBER, free_name, headline_of, tabled_risks
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def to_pmml(score: RiskScore, *, inputs: str | None = None) -> str:
         _add_input(dictionary, term)
         treatment = "asIs" if term.may_lack else "returnInvalid"
         _add(schema, "MiningField", name=name, missingValueTreatment=treatment)
-    _add_outputs(_add(model, "Output"), outputs, fields, kind, labels)
+    _add_outputs(_add(model, "Output"), outputs, fields, kind, labels, shift_of(score))
     derived = _add(model, "LocalTransformations")
     products = _add_conditions(derived, score, terms, taken)
     _add_derived_fields(derived, score, products, fields, taken)
@@ -274,12 +275,20 @@ def _choice(parent: ET.Element, function: str, *arguments: float | str) -> ET.El
 
 
 def _add_outputs(
-    output: ET.Element, names: list[str], fields: list[str], kind: str, labels: list[str]
+    output: ET.Element,
+    names: list[str],
+    fields: list[str],
+    kind: str,
+    labels: list[str],
+    shift: int,
 ) -> None:
     total, risk = fields
     for name, field in zip(names, (risk, total), strict=False):
         derived = _add(output, "OutputField", name=name, feature="transformedValue", **_NUMBER)
-        _add(derived, "FieldRef", field=field)
+        if field == total and shift:  # as on the sheet
+            _apply(derived, "+", total, shift)
+        else:
+            _add(derived, "FieldRef", field=field)
     categorical = {"optype": "categorical", "dataType": kind}
     derived = _add(output, "OutputField", name=names[2], feature="transformedValue", **categorical)
     choice = _add(derived, "Discretize", field=risk, dataType=kind)

@@ -46,9 +46,13 @@ def {name}(record):
         log_odds = ({intercept} + score) / {scale!r}
         small = math.exp(-abs(log_odds))
         risk = (1.0 if log_odds >= 0 else small) / (1.0 + small)
-{ranking}    return {returned}
+{shifting}{ranking}    return {returned}
 '''
 
+# What the function has in addition where sheets show other points than the fitted ones.
+_PYTHON_SHIFTING = """\
+    score += {shift}  # as on the sheet; risks are listed by the sum of the fitted points
+"""
 # What the function has in addition where it gives reasons.
 _PYTHON_COSTS = """\
     costs, variables = [0.0] * {n_variables}, iter(({variables}))
@@ -132,6 +136,7 @@ def to_python(
     inputs: str | None = None,
     reasons: int | None = None,
     average: Mapping[str, float] | None = None,
+    best: str | None = None,
 ) -> str:
     """Write a risk score as a Python function.
 
@@ -144,11 +149,13 @@ def to_python(
         features with points. Default: "raw" where the score knows its ``variables``.
     reasons : int, optional
         The function returns (risk, score, reasons): a list of at most so many variables, those
-        that cost the record most points first, against the least points that a value has. None
-        that costs nothing is among them.
+        that cost the record most points first, against the least points that a measured
+        value has. None that costs nothing is among them.
     average : mapping from str to float, optional
         Compare with these points by feature in place of the least ones: those of
         :meth:`~riskslim.RiskScore.average_points`.
+    best : {"measured", "any"}, optional
+        "any": the least points of missing and special values count as well.
 
     Returns
     -------
@@ -183,7 +190,7 @@ def to_python(
         return f"\n{text}    " if text else ""
 
     chosen = chosen_inputs(score, inputs)
-    extra = _reasons(score, reasons, average)
+    extra = _reasons(score, reasons, average, best)
     link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
@@ -203,15 +210,19 @@ def to_python(
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
         intercept=link.intercept,
         scale=link.scale,
+        shifting=_PYTHON_SHIFTING.format(shift=link.shift) if link.shift else "",
         **extra,
     )
 
 
 def _reasons(
-    score: RiskScore, reasons: int | None, average: Mapping[str, float] | None
+    score: RiskScore,
+    reasons: int | None,
+    average: Mapping[str, float] | None,
+    best: str | None,
 ) -> dict[str, str]:
     """The parts of the function that rank reasons."""
-    count, costs = costs_of(score, reasons, average)
+    count, costs = costs_of(score, reasons, average, best)
     if not count:
         return {"costs": "", "adding": "", "ranking": "", "returned": "risk, score"}
     variable = {term: k for k, one in enumerate(costs) for term in one.terms}

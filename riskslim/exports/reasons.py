@@ -32,7 +32,10 @@ class VariableCost(NamedTuple):
 
 
 def costs_of(
-    score: RiskScore, reasons: int | None, average: Mapping[str, float] | None
+    score: RiskScore,
+    reasons: int | None,
+    average: Mapping[str, float] | None,
+    best: str | None = None,
 ) -> tuple[int, list[VariableCost]]:
     """List the variables that can be reasons, in the order in which ties are broken.
 
@@ -43,6 +46,8 @@ def costs_of(
         How many an export gives.
     average : mapping from str to float or None
         Mean points by feature; None compares with the least points.
+    best : {"measured", "any"} or None
+        Of which values; None for measured ones.
 
     Returns
     -------
@@ -53,7 +58,8 @@ def costs_of(
     Raises
     ------
     TypeError, ValueError
-        A number below 1; averages of other features, or without ``reasons``.
+        A number below 1; averages of other features; ``average`` or ``best`` without ``reasons``,
+        or both; another ``best``.
 
     Examples
     --------
@@ -65,13 +71,16 @@ def costs_of(
     """
     wanted = checked_number_of_reasons(reasons)
     if not wanted:
-        if average is not None:
-            raise ValueError("average is for reasons: pass their number as well (reasons=4)")
+        for name, value in (("average", average), ("best", best)):
+            if value is not None:
+                raise ValueError(f"{name} is for reasons: pass their number as well (reasons=4)")
         return 0, []
+    if average is not None and best is not None:
+        raise ValueError("average and best are two ways to compare points: pass one of them")
     against = None if average is None else checked_average(average, tuple(score.points))
     number = {name: k for k, name in enumerate(score.points)}
     found = [
         VariableCost(one.label, tuple(number[name] for name in one.features), reference)
-        for one, reference in references(score, against)
+        for one, reference in references(score, against, best or "measured")  # type: ignore[arg-type]  # checked there
     ]
     return wanted, found

@@ -10,6 +10,7 @@ from riskslim.exports.common import free_name, headline_of, tabled_risks
 from riskslim.exports.dialects import SQL_DIALECTS, Dialect, dialect_of
 from riskslim.exports.reasons import VariableCost, costs_of
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def to_sql(
     risk_column: str | None = None,
     reasons: int | None = None,
     average: Mapping[str, float] | None = None,
+    best: str | None = None,
 ) -> str:
     """Write a risk score as an SQL expression, or as a query of a table.
 
@@ -57,7 +59,7 @@ def to_sql(
     reasons : int, optional
         The query adds so many columns "reason_1", "reason_2", ... with the variables that cost the
         row most points, as in :func:`to_python`; NULL where no other costs any, or the risk is.
-    average : mapping from str to float, optional
+    average, best : optional
         As in :func:`to_python`.
 
     Returns
@@ -139,20 +141,21 @@ def to_sql(
     others = score.feature_names if chosen == "items" else ()
     names = list(dict.fromkeys([*others, *columns]))
     _check_columns(columns, names, dialect)
-    count, costs = costs_of(score, reasons, average)
+    count, costs = costs_of(score, reasons, average, best)
     if table is None:
         if count:
             raise ValueError("reasons are columns of queries: pass table as well")
         if score_column is not None or risk_column is not None:
             raise ValueError("score_column and risk_column are for queries: pass table as well")
         total = _sql_total(terms, "", booleans, syntax)
-        return "\n".join(_sql_risk(score, f"({total})", syntax, is_closed=is_closed))
+        return "\n".join(_sql_risk(score, f"({total})", 0, syntax, is_closed=is_closed))
     parts = [table] if isinstance(table, str) else list(table)
     if not parts or not all(isinstance(part, str) for part in parts):
         raise ValueError(f"table must be a name, or the parts of a qualified one, got {table!r}")
     outputs = _outputs(score_column, risk_column, names, syntax)
     total, risk = map(syntax.name, outputs)
-    *case, end = _sql_risk(score, f"s.{total}", syntax, is_closed=is_closed)
+    shift = shift_of(score)
+    *case, end = _sql_risk(score, f"s.{total}", shift, syntax, is_closed=is_closed)
     return "\n".join(
         [
             *_comment(score, outputs),
@@ -167,7 +170,8 @@ def to_sql(
                 syntax,
             ),
             "FROM (",
-            f"  SELECT {_sql_total(terms, 't.', booleans, syntax)} AS {total}, t.*",
+            f"  SELECT {_sql_total(terms, 't.', booleans, syntax)}{_sql_plus(shift)} "
+            f"AS {total}, t.*",
             # Outputs without a table before them: ambiguous, so refused, where the table has one.
             f"  FROM {'.'.join(map(syntax.name, parts))} AS t CROSS JOIN "
             f"{syntax.one_row.format(total, risk)}",
@@ -338,17 +342,28 @@ def _sql_among(values: Iterable[float], column: str, syntax: Dialect) -> str:
     return " OR ".join(syntax.between(column, one, one) for one in literals)
 
 
-def _sql_risk(score: RiskScore, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:
-    """Lines of an expression for the risk of a score, which is a column or in parentheses."""
+def _sql_plus(number: int) -> str:
+    """A whole number that is added, if it is not 0."""
+    return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
+
+
+def _sql_risk(
+    score: RiskScore, total: str, shift: int, syntax: Dialect, *, is_closed: bool
+) -> list[str]:
+    """Lines of an expression for the risk of a total, which is a column or in parentheses.
+
+    It exceeds the sum of the fitted points by a shift.
+    """
     link = link_of(score)
-    middle, margin = -link.intercept, _MOST_LOG_ODDS * link.scale
+    middle, margin = shift - link.intercept, _MOST_LOG_ODDS * link.scale
+    of_points = f"({total}{_sql_plus(-shift)})" if shift else total
     intercept = link.intercept if score.recalibration is None else syntax.literal(link.intercept)
     low, high = (syntax.approximate(middle + side * margin) for side in (-1, 1))
     zero, one, scale = map(syntax.literal, (0.0, 1.0, link.scale))
     formula = [
         "CASE",
         f"  WHEN {total} BETWEEN {low} AND {high} THEN",
-        f"    {one} / ({one} + EXP(-({intercept} + {total}) / {scale}))",
+        f"    {one} / ({one} + EXP(-({intercept} + {of_points}) / {scale}))",
         f"  WHEN {total} BETWEEN -{syntax.largest} AND {low} THEN {zero}",
         f"  WHEN {total} BETWEEN {high} AND {syntax.largest} THEN {one}",
         "END",
@@ -356,7 +371,9 @@ def _sql_risk(score: RiskScore, total: str, syntax: Dialect, *, is_closed: bool)
     tabled = tabled_risks(score)
     if not tabled:
         return formula
-    entries = [f"WHEN {known} THEN {syntax.literal(risk)}" for known, risk in tabled.items()]
+    entries = [
+        f"WHEN {known + shift} THEN {syntax.literal(risk)}" for known, risk in tabled.items()
+    ]
     if not is_closed:
         entries += [f"ELSE {formula[0]}", *formula[1:]]
     return [f"CASE {total}", *_indented(entries), "END"]

@@ -710,7 +710,7 @@ def _has_text(raw: Column) -> bool:
 
 
 def _is_interval(kind: type) -> bool:
-    """Say whether values of a type are intervals of pandas, which need not be installed."""
+    """True if values of a type are intervals of pandas, which need not be installed."""
     return kind.__name__ == "Interval" and kind.__module__.startswith("pandas")
 
 

@@ -83,7 +83,7 @@ def dates_among(levels: Iterable[str]) -> frozenset[str]:
 
 
 def _are_days(triples: list[tuple[str, str, str]]) -> bool:
-    """Say whether one order of day, month and year, this of two digits, fits all numbers."""
+    """True if one order of day, month and year, this of two digits, fits all numbers."""
     orders = ((0, 1, 2), (1, 0, 2), (2, 1, 0))
     return any(
         all(
@@ -95,14 +95,14 @@ def _are_days(triples: list[tuple[str, str, str]]) -> bool:
 
 
 def _are_months(pairs: list[tuple[str, str]]) -> bool:
-    """Say whether all pairs are a year and a month; not all of them a year and the next one."""
+    """True if all pairs are a year and a month; not all of them a year and the next one."""
     if not all(0 < int(month) <= 12 for _, month in pairs):
         return False
     return any((int(year) + 1) % 100 != int(month) for year, month in pairs)
 
 
 def _has_month(text: str) -> bool:
-    """Say whether a text is a day or a month of a year, with the name of the month."""
+    """True if a text is a day or a month of a year, with the name of the month."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     parts = _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))
     lengths = sorted(len(part) for part in parts if part.isdigit())

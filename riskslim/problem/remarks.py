@@ -62,10 +62,13 @@ def remarks_on(
     scale = problem.loss.best_scale(vector)
     remarks = (
         remark_on_weights(data),
+        _same_name(data),
         _empty(problem, vector),
         _too_wide(problem),
         separation_remark(separated, _outcome(data)),
-        _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
+        _at_bounds(
+            problem, vector, given_intercepts, {one.feature for one in separated if one.is_exact}
+        ),
         _at_end_of_scales(problem, vector, scale),
         _only_ones(problem, vector),
         remark_on_scale(problem, vector, given_intercepts),
@@ -76,6 +79,18 @@ def remarks_on(
 
 def _outcome(data: TrainingData) -> str:
     return f"{data.outcome_name} = {data.classes[1]}"
+
+
+def _same_name(data: TrainingData) -> str:
+    """Say that the outcome has the name of a feature, or of the variable that items are made of."""
+    name = data.outcome_name
+    if name not in {*data.feature_names, *(item.variable for item in data.items.values())}:
+        return ""
+    return (
+        f"The outcome is called {name!r}, as one of the features is. If it was made of that column "
+        "leave the column out, which says the outcome; if not, give the outcome a name of its own "
+        "(outcome_name, or the name of the series)."
+    )
 
 
 def remarks_on_rows(data: TrainingData, vector: NDArray[Any]) -> tuple[str, ...]:

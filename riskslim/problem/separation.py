@@ -1,4 +1,4 @@
-"""Remarks on features, and scores, that tell the training rows of both classes apart."""
+"""Remarks on features that tell the training rows of both classes apart, or nearly all of them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,21 @@ class Separation(NamedTuple):
     text : str
         In words, without a full stop.
     is_copy : bool
-        Whether it says the outcome of every row.
+        Whether it says the outcome of every row, or of nearly every one.
+    is_exact : bool, default True
+        False of the latter: no number of points is too large for others.
     """
 
     feature: str
     text: str
     is_copy: bool
+    is_exact: bool = True
+
+
+# A condition is nearly a copy of the outcome if so few rows are exceptions, as a share of all rows
+# and, on average, of either class: of rare outcomes they are few of all rows in any case.
+_MOST_EXCEPTIONS = 0.01
+_MOST_OF_A_CLASS = 0.05
 
 
 class ColumnFacts(NamedTuple):
@@ -102,7 +111,8 @@ def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separatio
     """Find features with points of which all rows with one value have the same outcome.
 
     The loss falls with every further point of such a feature: the best points are at a bound, or
-    as large as what else the score has to say allows. Rows of weight 0 do not count.
+    as large as what else the score has to say allows. Conditions that are nearly a copy of the
+    outcome are found, too. Rows of weight 0 do not count.
 
     Parameters
     ----------
@@ -125,9 +135,27 @@ def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separatio
     for j, of_column in zip(used, facts, strict=True):
         name = data.feature_names[j]
         text, is_copy = _separated(name, of_column)
-        if text:
+        nearly = "" if is_copy else _nearly_copied(name, of_column)
+        if nearly:
+            found.append(Separation(name, nearly, is_copy=True, is_exact=False))
+        elif text:
             found.append(Separation(name, text, is_copy))
     return found
+
+
+def _nearly_copied(name: str, facts: ColumnFacts) -> str:
+    """Say of how few rows a condition does not say the outcome, where it is nearly a copy of it."""
+    counts = facts.counts
+    of_class = counts.sum(axis=1)
+    if counts[:, 2].any() or not of_class.all():  # no condition
+        return ""
+    for having in (1, 0):
+        wrong = np.array([counts[0, having], counts[1, 1 - having]])
+        is_rare = wrong.sum() <= _MOST_EXCEPTIONS * of_class.sum()
+        if is_rare and np.mean(wrong / of_class) <= _MOST_OF_A_CLASS:
+            rows = f"{wrong.sum()} of {of_class.sum()} rows"
+            return f"{name!r} alone tells the outcome of all but {rows}"
+    return ""
 
 
 def _separated(name: str, facts: ColumnFacts) -> tuple[str, bool]:
@@ -171,6 +199,18 @@ def remark_on(found: list[Separation], outcome: str) -> str:
     -------
     str
     """
+    exact = _remark_on_exact([one for one in found if one.is_exact], outcome)
+    nearly = [one.text for one in found if not one.is_exact]
+    if not nearly:
+        return exact
+    text = (
+        f"{'; '.join(nearly[:MAX_LISTED])} ({outcome}): nearly a copy of it. Is it known before "
+        "the outcome is? If not, leave it out."
+    )
+    return f"{exact} {text}".lstrip()
+
+
+def _remark_on_exact(found: list[Separation], outcome: str) -> str:
     if not found:
         return ""
     texts = [one.text for one in found[:MAX_LISTED]]

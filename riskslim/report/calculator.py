@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim.data.feature_ranges import printed_range
 from riskslim.items.families import condition_families
 from riskslim.items.item import COMPARISONS, Item
-from riskslim.score.bands import bands_of
-from riskslim.score.lines import item_line, item_lines, turned_features
+from riskslim.score.lines import item_line, turned_features
 from riskslim.score.naming import feature_text, variable_text
 from riskslim.score.typesetting import SheetContent, observed_text, typeset, typeset_condition
 
@@ -59,7 +58,7 @@ def calculator_items(score: RiskScore) -> list[dict[str, Any]]:
     return found
 
 
-def calculator_variables(score: RiskScore) -> tuple[list[dict[str, Any]], int]:
+def calculator_variables(score: RiskScore) -> list[dict[str, Any]]:
     """Return what the calculator asks for by variable, where the layout of the score is that.
 
     Parameters
@@ -72,13 +71,10 @@ def calculator_variables(score: RiskScore) -> tuple[list[dict[str, Any]], int]:
         One for each variable: its label, the numbers of its items, and its bands with all that
         these items can be there and the points; empty by item. One whose values are multiplied
         has no bands.
-    int
-        By how much the score that is shown exceeds that of the record.
     """
     if score.layout.by == "item":
-        return [], item_lines(score, score.layout.points)[1]
+        return []
     number = {name: k for k, name in enumerate(score.points)}
-    variables, shift = bands_of(score, score.layout.points)
     return [
         {
             "label": one.label,
@@ -94,8 +90,8 @@ def calculator_variables(score: RiskScore) -> tuple[list[dict[str, Any]], int]:
                 if not one.is_factor
             ],
         }
-        for one in variables
-    ], shift
+        for one in score.bands()
+    ]
 
 
 def calculator_numbers(score: RiskScore) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import textwrap
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from riskslim.plots import (
 )
 from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
-from riskslim.score.lines import shift_of
 from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
@@ -127,8 +125,7 @@ def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Di
 
 
 def _risks(score: RiskScore, rows: Rows) -> Diagram:
-    scores = rows.scores + shift_of(score, score.layout)  # as on the sheet
-    curve = reliability_curve(rows.positive, rows.risk, rows.weight, scores)
+    curve = reliability_curve(rows.positive, rows.risk, rows.weight, rows.scores)
     of = "groups of scores" if curve.is_binned else "scores"
     shown = ", ".join(
         f"{number:.6g}: {predicted:.0%} and {observed:.0%}"
@@ -148,9 +145,6 @@ def _risks(score: RiskScore, rows: Rows) -> Diagram:
 
 def _roc(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
-    # Thresholds as on the sheet.
-    shift = shift_of(score, score.layout)
-    points = dataclasses.replace(points, thresholds=points.thresholds + shift)
     folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
     is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
     return drawn(
@@ -168,14 +162,13 @@ def _roc(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
 
 def _histogram(score: RiskScore, rows: Rows) -> Diagram:
     names = [_in_legend(f"with {score.outcome_name} = {label}") for label in score.classes]
-    scores = rows.scores + shift_of(score, score.layout)
     means = [
-        weighted_mean(scores[kind], None if rows.weight is None else rows.weight[kind])
+        weighted_mean(rows.scores[kind], None if rows.weight is None else rows.weight[kind])
         for kind in (~rows.positive, rows.positive)
     ]
     return drawn(
         lambda ax: plot_score_histogram(
-            rows.positive, scores, rows.weight, class_names=names, ax=ax
+            rows.positive, rows.scores, rows.weight, class_names=names, ax=ax
         ),
         f"histogram-{rows.key}",
         f"Scores by class, {rows.name}: the mean score of rows {names[0]} is {means[0]:.3g}, "

@@ -15,9 +15,8 @@ from riskslim.metrics.drift import population_stability_index
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES, N_BINS
 from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.rows import EXTREME, Rows, feature_values, weighted_mean
-from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
-from riskslim.score.table import AttainableScores, Observations, moved_rows, risk_rows
+from riskslim.score.table import AttainableScores, Observations, risk_rows
 from riskslim.score.typesetting import typeset
 
 if TYPE_CHECKING:
@@ -96,9 +95,10 @@ def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
     scores, positive = (
         np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
     )
+    link = link_of(score)
     entries = risk_rows(
-        AttainableScores(score),
-        link_of(score),
+        AttainableScores(score, link.shift),
+        link,
         extreme=EXTREME,
         max_rows=MOST_DISTINCT_SCORES,
         observations=Observations(scores, positive),
@@ -107,9 +107,7 @@ def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
     groups = [
         np.searchsorted(starts, one.scores.astype(np.float64), side="right") - 1 for one in rows
     ]
-    # Scores are called as on the sheet.
-    shift = shift_of(score, score.layout)
-    means = [weighted_mean(one.scores, one.weight) + shift for one in rows]
+    means = [weighted_mean(one.scores, one.weight) for one in rows]
     shares = np.array(
         [
             np.bincount(group, one.weight, len(entries)) / np.bincount(group, one.weight).sum()
@@ -119,7 +117,7 @@ def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
     lines = [DriftLine("", means, is_share=False)]
     lines += [
         DriftLine(entry.score, shares[:, k].tolist(), is_share=True)
-        for k, entry in enumerate(moved_rows(entries, 1, shift))
+        for k, entry in enumerate(entries)
         if shares[:, k].any()
     ]
     return Drift(None, lines, *_index_of(groups, rows))

@@ -287,12 +287,10 @@ def _asked(score: RiskScore) -> dict[str, Any]:
         calculator_variables,
     )
 
-    variables, shift = calculator_variables(score)
     return {
         "calculatorItems": calculator_items(score),
         "calculatorFamilies": calculator_families(score),
-        "calculatorVariables": variables,
-        "calculatorShift": shift,
+        "calculatorVariables": calculator_variables(score),
         "calculatorNumbers": calculator_numbers(score),
     }
 

@@ -13,9 +13,8 @@ from riskslim.metrics.agreement import brier_score, calibration_line
 from riskslim.metrics.performance import performance
 from riskslim.report.cells import Cell, ReportTable, number_cell
 from riskslim.report.rows import EXTREME, METRIC_NAMES, Rows, share_or_metric_text, weighted_mean
-from riskslim.score.lines import shift_of
-from riskslim.score.link import link_of
-from riskslim.score.table import RiskRow, RiskScale, logistic, moved_rows
+from riskslim.score.link import link_of, original_link_of
+from riskslim.score.table import RiskRow, RiskScale, logistic
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -51,7 +50,7 @@ def recalibration_tables(score: RiskScore, rows: Sequence[Rows]) -> list[ReportT
 
 def links_of(score: RiskScore) -> dict[str, RiskScale]:
     """From scores to risks, before and after the recalibration."""
-    return {"original": RiskScale(score.intercept, score.scale), "recalibrated": link_of(score)}
+    return {"original": original_link_of(score), "recalibrated": link_of(score)}
 
 
 def _metrics_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
@@ -97,11 +96,9 @@ def _metric_cells(values: dict[str, float]) -> list[Cell]:
 def _risks_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
     """The risk of every entry of the risk table by both; rows have no score beyond its ends."""
     scores, links = rows[0].scores, links_of(score)
-    entries = score.risk_table()
-    shown = moved_rows(entries, 1, shift_of(score, score.layout))
     table = [
-        [Cell(text.score), *(Cell(_between(link, one, scores)) for link in links.values())]
-        for text, one in zip(shown, entries, strict=True)
+        [Cell(one.score), *(Cell(_between(link, one, scores)) for link in links.values())]
+        for one in score.risk_table()
     ]
     return ReportTable("Risks, original and recalibrated", ("Score", *links), table)
 
@@ -124,7 +121,6 @@ def risk_ends(link: RiskScale, entry: RiskRow, scores: NDArray[Any]) -> tuple[fl
     ----------
     link : RiskScale
     entry : RiskRow
-        In fitted points.
     scores : ndarray of shape (n,)
         Of rows: where an entry has an open end, no further than these.
 

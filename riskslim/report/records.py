@@ -19,9 +19,8 @@ from riskslim.report.rows import METRIC_NAMES, OF_ROWS, Rows, labelled
 from riskslim.report.statistics import cut_points, statistics_of, variable_information
 from riskslim.report.tables import called_positive, feature_means, weights_of
 from riskslim.report.variables import found_in
-from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
-from riskslim.score.table import logistic, moved_rows
+from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -144,28 +143,26 @@ def _original(score: RiskScore, rows: Rows) -> Iterator[_Line]:
 
 
 def _risks(score: RiskScore, rows: Rows) -> Iterator[_Line]:
-    """The risk table, with what was observed; scores are those of the sheet."""
-    entries = score.risk_table(*labelled(score, rows))
-    shown = moved_rows(entries, 1, shift_of(score, score.layout))
+    """The risk table, with what was observed."""
     links = {"risk": link_of(score)}
     if score.recalibration is not None:
         links["original_risk"] = links_of(score)["original"]
-    for text, entry in zip(shown, entries, strict=True):
+    for entry in score.risk_table(*labelled(score, rows)):
         for what, link in links.items():
             low, high = risk_ends(link, entry, rows.scores)
             between = Interval(low if low == high else math.nan, low, high)
-            yield "score", "", text.score, what, between
+            yield "score", "", entry.score, what, between
         counts = {"n": entry.n_samples, "n_positive": entry.n_positive, "observed": entry.observed}
         for what, value in counts.items():
-            yield "score", "", text.score, what, math.nan if value is None else value
+            yield "score", "", entry.score, what, math.nan if value is None else value
 
 
 def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
-    """Rates at all thresholds, which are scores as the sheet adds them up."""
+    """Rates at all thresholds on the score."""
     points = operating_points(rows.positive, rows.scores, rows.weight)
     finite = np.flatnonzero(points.thresholds < math.inf)
     scores = points.thresholds[finite]
-    names = [float(at) for at in scores + shift_of(score, score.layout)]
+    names = [float(at) for at in scores]
     risks = logistic(link_of(score).log_odds(scores.astype(np.float64)))
     values = {"risk": risks.tolist(), "called_positive": called_positive(points)[finite].tolist()}
     for statistic, column in values.items():

@@ -1,6 +1,6 @@
 // The calculator: predictRisk, calculatorItems, calculatorFamilies, calculatorVariables (empty
-// where items are asked for), calculatorShift, calculatorNumbers (raw numbers that conditions are
-// computed from) and calculatorRisks (what was observed) are defined above.
+// where items are asked for), calculatorNumbers (raw numbers that conditions are computed from) and
+// calculatorRisks (what was observed) are defined above.
 (function () {
   "use strict";
   const form = document.getElementById("calculator");
@@ -186,8 +186,7 @@
       const result = predictRisk(record);
       form.dataset.risk = String(result.risk);
       form.dataset.score = String(result.score);
-      const total = result.score + calculatorShift;
-      show(shown(total), percent(result.risk), note, observedAt(total));
+      show(shown(result.score), percent(result.risk), note, observedAt(result.score));
     } catch (error) {
       show("\u2026", "\u2026", error.message);
     }

@@ -25,9 +25,10 @@ from riskslim.metrics.calibration import (
 from riskslim.metrics.discrimination import logistic_loss
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
+from riskslim.score.link import original_link_of
 from riskslim.score.observations import class_labels, observations_of
 from riskslim.score.rows import ScoredRows, named_rows
-from riskslim.score.table import RiskScale, logistic
+from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -200,7 +201,7 @@ def rows_of(
     if key == "given":
         loss = found.loss
         if score.recalibration is not None:  # the certificate is about the risks before
-            before = RiskScale(score.intercept, score.scale)
+            before = original_link_of(score)
             loss = logistic_loss(
                 positive, before.log_odds(observed.scores.astype(np.float64)), weight
             )

@@ -30,7 +30,6 @@ from riskslim.report.rows import (
     vector_of,
     weighted_mean,
 )
-from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.requirements import Requirement
 from riskslim.score.typesetting import typeset
@@ -275,11 +274,9 @@ def operating_table(score: RiskScore, rows: Rows) -> ReportTable:
         note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = called_positive(points)
     risks = link_of(score).printed(points.thresholds[finite].tolist(), EXTREME)
-    # As on the sheet.
-    thresholds = points.thresholds + shift_of(score, score.layout)
     table = [
         [
-            Cell(f"\u2265 {typeset(f'{thresholds[k]:.6g}')}", float(thresholds[k])),
+            Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),
             Cell(risk),
             _rate_cell(float(shares[k])),
             *(

@@ -281,7 +281,7 @@ def _digest(file: mmap.mmap) -> bytes:
 
     The file is a table of so many words of 8 bytes in a row, whose columns are summed up. Every
     change of one word changes the sum of its column. Rows are no multiple of pages or sectors, so
-    that one of these in the place of another changes other columns.
+    that one of these in place of another changes other columns.
     """
     n_rows = len(file) // (8 * _DIGEST_WORDS)
     words = np.frombuffer(file, np.uint64, n_rows * _DIGEST_WORDS).reshape(-1, _DIGEST_WORDS)

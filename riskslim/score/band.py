@@ -29,6 +29,8 @@ class Band(NamedTuple):
         The points in words where they are multiplied by a value: "x 2 points per Hz"; else empty.
     is_text : bool
         Whether the condition has words of the data, which are printed as they are.
+    is_measured : bool
+        False where the value is missing, or a special one, which is no measurement.
     """
 
     condition: str
@@ -36,6 +38,7 @@ class Band(NamedTuple):
     patterns: tuple[Pattern, ...] = ()
     worth: str = ""
     is_text: bool = True
+    is_measured: bool = True
 
     @property
     def printed_points(self) -> str:
@@ -76,6 +79,17 @@ class VariableBands:
     def least(self) -> int:
         """The least points of a band; 0 where values are multiplied."""
         return 0 if self.is_factor else min(band.points for band in self.bands)
+
+    @property
+    def most(self) -> int:
+        """The most points of a band; 0 where values are multiplied."""
+        return 0 if self.is_factor else max(band.points for band in self.bands)
+
+    @property
+    def least_measured(self) -> int:
+        """The same of measured values alone, where there are any."""
+        measured = [band.points for band in self.bands if band.is_measured]
+        return self.least if self.is_factor or not measured else min(measured)
 
     def band_of(self, values: Mapping[str, float]) -> Band | None:
         """Return the band of a record.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
     from riskslim.score.layout import PointsShown
 
-__all__ = ["bands_of", "factor_line"]
+__all__ = ["bands_of", "factor_line", "says_nothing_is_known"]
 
 _KNOWN, _MISSING = "known", "missing"
 _OTHER = "other"
@@ -143,7 +143,7 @@ def _of_family(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
         bands = [_band(label.level(_KNOWN), [tuple(0 for _ in stated)], worths)]
     if lacks:
         pattern = tuple(int(item.kind == "missing") for item in stated)
-        bands.append(_band(label.level(_MISSING), [pattern], worths))
+        bands.append(_band(label.level(_MISSING), [pattern], worths, is_measured=False))
     return VariableBands(variable, variable_text(score, variable), label.unit, names, tuple(bands))
 
 
@@ -152,19 +152,47 @@ def _of_feature(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
     (name,) = names
     label = label_of(score, name)
     item = score.items.get(name)
-    variable = name if item is None or not item.is_condition else item.variable
+    variable, is_measured = name, True
+    if item is not None and item.is_condition:
+        variable = item.variable
+        is_measured = not says_nothing_is_known(item, _special_values(score, [item]))
     bands = (
         Band(no_text(score, name), 0, ((0,),)),
-        Band(label.level("yes"), score.points[name], ((1,),)),
+        Band(label.level("yes"), score.points[name], ((1,),), is_measured=is_measured),
     )
     return VariableBands(variable, feature_text(score, name), label.unit, (name,), bands)
 
 
 def _band(
-    condition: str, patterns: Sequence[Pattern], worths: Sequence[int], *, is_text: bool = True
+    condition: str,
+    patterns: Sequence[Pattern],
+    worths: Sequence[int],
+    *,
+    is_text: bool = True,
+    is_measured: bool = True,
 ) -> Band:
     points = sum(worth for worth, holds in zip(worths, patterns[0], strict=True) if holds)
-    return Band(condition, points, tuple(dict.fromkeys(patterns)), is_text=is_text)
+    different = tuple(dict.fromkeys(patterns))
+    return Band(condition, points, different, is_text=is_text, is_measured=is_measured)
+
+
+def says_nothing_is_known(item: Item, special: Collection[float]) -> bool:
+    """True if a condition is about missing values, or values that are no measurements.
+
+    Parameters
+    ----------
+    item : Item
+    special : collection of float
+        Special values of its variable.
+
+    Returns
+    -------
+    bool
+    """
+    if item.kind == "missing":
+        return True
+    numbers = [number_of(level) for level in item.levels]
+    return bool(numbers) and all(one in special for one in numbers)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -223,7 +251,9 @@ def _of_numbers(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) 
             patterns, worths, is_text=False,
         )
         for low, high, patterns in found
-    ] + [_band(one.text, [one.pattern], worths) for one in of_special]  # fmt: skip
+    ] + [
+        _band(one.text, [one.pattern], worths, is_measured=False) for one in of_special
+    ]  # fmt: skip
 
 
 class _Special(NamedTuple):
@@ -397,7 +427,9 @@ def _of_levels(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -
     label = label_of(score, items[0].variable)
     known: Sequence[Any] = variable.levels if variable is not None else ()
     levels: Sequence[Any] = known or [*dict.fromkeys(one for item in items for one in item.levels)]
+    special = _special_values(score, items)
     groups: dict[int, tuple[list[str], list[Pattern]]] = {}
+    measured: set[int] = set()
     rest: list[str] = []
     nothing = tuple(0 for _ in items)
     for level in levels:
@@ -405,11 +437,18 @@ def _of_levels(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -
         if pattern == nothing:
             rest.append(label.level(value_text(level)))
             continue
-        texts, patterns = groups.setdefault(_sum(worths, pattern), ([], []))
+        points = _sum(worths, pattern)
+        if number_of(level) not in special:
+            measured.add(points)
+        texts, patterns = groups.setdefault(points, ([], []))
         texts.append(label.level(value_text(level)))
         patterns.append(pattern)
     if rest or not known:
+        measured.add(0)
         texts, patterns = groups.setdefault(0, ([], []))
         texts += rest if 0 < len(rest) <= _MOST_OTHERS else [label.level(_OTHER)]
         patterns.append(nothing)
-    return [_band(", ".join(texts), patterns, worths) for texts, patterns in groups.values()]
+    return [
+        _band(", ".join(texts), patterns, worths, is_measured=points in measured)
+        for points, (texts, patterns) in groups.items()
+    ]

@@ -16,6 +16,7 @@ from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.families import Family, families
+from riskslim.score.lines import shift_of
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -191,8 +192,10 @@ def boolean_rule(score: RiskScore, threshold: float, *, max_terms: int) -> Boole
     points = score.points
     whole = families(points, score.items)
     parts = [part for family in whole for part in _with_largest_cubes(points, family)]
-    # Scores are integers.
-    needed = math.ceil(wanted) - sum(min(_sums(points, family)) for family, _ in parts)
+    # Scores are integers, and exceed the sums of the points by the shift.
+    needed = (
+        math.ceil(wanted) - shift_of(score) - sum(min(_sums(points, family)) for family, _ in parts)
+    )
     terms: list[tuple[Literal, ...]] = []
     for cubes in _prime_implicants([cubes for _, cubes in parts], needed):
         if len(terms) == max_terms:

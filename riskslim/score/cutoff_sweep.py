@@ -45,7 +45,8 @@ def with_cutoff_ranges(
     if X is None or y is None:
         raise ValueError("rows and labels are needed, got None")
     table = table_with_items(score, X)
-    observed = observations_of(score, table, y, sample_weight)
+    fitted = score.with_layout(points="fitted")
+    observed = observations_of(fitted, table, y, sample_weight)
     assert observed is not None
     ranges = cutoff_ranges(
         score,
@@ -77,7 +78,7 @@ def cutoff_ranges(
     raw : Table
         The raw columns of the rows that it was fitted to.
     scores : ndarray of shape (n,)
-        Of these rows.
+        Sums of the fitted points of these rows.
     positive : ndarray of bool, shape (n,)
     weight : ndarray of float64, shape (n,), or None
     share : float, default 0.001

@@ -19,7 +19,7 @@ from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.explanation import Explanation, explanation, fixed_features
 from riskslim.score.predictions import rows_of
-from riskslim.score.reason_codes import checked_average, reasons_of
+from riskslim.score.reason_codes import Best, Reason, checked_average, reasons_of, references
 from riskslim.score.rows import ScoredRows, as_row, named_rows, numbers_of
 
 if TYPE_CHECKING:
@@ -35,13 +35,14 @@ def explain(
     *,
     fixed: Sequence[str] = (),
     average: Mapping[str, float] | None = None,
+    best: Best = "measured",
 ) -> Explanation:
     """Explain the score of one record: what it is made of, and what would change it."""
     X = as_row(record)
     rows = rows_of(score, X)
     if rows.n_samples != 1:
         raise ValueError(f"one record is explained at a time, got {rows.n_samples} rows")
-    return _explained(score, rows, X, threshold, fixed, average)[0]
+    return _explained(score, rows, X, threshold, fixed, average, best)[0]
 
 
 def explain_rows(
@@ -51,9 +52,10 @@ def explain_rows(
     *,
     fixed: Sequence[str] = (),
     average: Mapping[str, float] | None = None,
+    best: Best = "measured",
 ) -> list[Explanation]:
     """Explain the scores of several records."""
-    return _explained(score, rows_of(score, X), X, threshold, fixed, average)
+    return _explained(score, rows_of(score, X), X, threshold, fixed, average, best)
 
 
 def _explained(
@@ -63,9 +65,13 @@ def _explained(
     threshold: float | None,
     fixed: Sequence[str],
     average: Mapping[str, float] | None,
+    best: Best,
 ) -> list[Explanation]:
     """Explain rows that were opened; each kind of them once."""
-    against = None if average is None else checked_average(average, tuple(score.points))
+    against = None
+    if average is not None:
+        against = references(score, checked_average(average, tuple(score.points)))
+    least = references(score, best=best)
     limit = None if threshold is None else checked_number(threshold, "threshold")
     stays = fixed_features(score, fixed)
     special = _special_values(score)
@@ -90,13 +96,27 @@ def _explained(
             )  # fmt: skip
             known[kind] = dataclasses.replace(
                 explained,
-                reasons=reasons_of(score, values),
+                reasons=_as_shown(score, reasons_of(score, values, least), explained),
                 reasons_against_average=None
                 if against is None
-                else reasons_of(score, values, against),
+                else _as_shown(score, reasons_of(score, values, against), explained),
             )
         found.append(known[kind])
     return found
+
+
+def _as_shown(
+    score: RiskScore, reasons: tuple[Reason, ...], explained: Explanation
+) -> tuple[Reason, ...]:
+    """Reasons with the points that the rows of the sheet add."""
+    if score.layout.points == "fitted":
+        return reasons
+    return tuple(
+        one._replace(
+            points=sum(row.points for row in explained.rows if {*row.features} <= {*one.features})
+        )
+        for one in reasons
+    )
 
 
 def average_points(score: RiskScore, X: Any, sample_weight: Any = None) -> dict[str, float]:

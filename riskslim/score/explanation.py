@@ -17,7 +17,8 @@ import numpy as np
 from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
-from riskslim.items.item import Item, number_of, variable_of
+from riskslim.items.item import Item, variable_of
+from riskslim.score.bands import says_nothing_is_known
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.reason_codes import Reason
@@ -107,18 +108,17 @@ class Change(NamedTuple):
 class Explanation:
     """The score of one record, by item.
 
-    What is printed has the rows, the words and the points of the sheet: by variable, or with
-    conditions turned round, where the ``layout`` of the score is such. All other values are those
-    of the fitted points, which ``score_samples`` adds up.
+    It has the scores, the rows, the words and the points of the sheet: by variable, or with
+    conditions turned round, where the ``layout`` of the score is such.
 
     Parameters
     ----------
     outcome : str
         What the risk is of: "stroke = 1".
     contributions : tuple of Contribution
-        One for each item, those that move the score most first.
+        One for each item, with its fitted points, those that move the score most first.
     score : int or float
-        Their sum.
+        As :meth:`RiskScore.score_samples` computes it, the total of the sheet.
     risk : float
         As predicted.
     changes : tuple of Change
@@ -130,7 +130,7 @@ class Explanation:
         are fixed do not change, and no value becomes missing or a special one, which is no
         measurement; one that is missing may become known.
     target : str
-        What ``fewest_changes`` reach: "a risk above 50%", "a score below 4", as on the sheet.
+        What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
     fewest_changes : tuple of Change or None
         As few variables as possible that together reach the target; among those, as few conditions
         as possible; among those, the ones that move the score least. Each has the score and risk
@@ -144,9 +144,7 @@ class Explanation:
     reasons_against_average : tuple of Reason or None, default None
         The same against the points that rows have on average, where those are given.
     rows : tuple of ShownPoints, default ()
-        What each row of the sheet adds to its total, those that add most first.
-    shift : int, default 0
-        By how much the total on the sheet exceeds the score.
+        What each row of the sheet adds to the score, those that add most first.
     by : {"item", "variable"}, default "item"
         What the rows are.
     missing_in_words : str, default ""
@@ -178,20 +176,13 @@ class Explanation:
     reasons: tuple[Reason, ...] = ()
     reasons_against_average: tuple[Reason, ...] | None = None
     rows: tuple[ShownPoints, ...] = ()
-    shift: int = 0
     by: ShownBy = "item"
     missing_in_words: str = ""
     unstated: tuple[tuple[str, ...], ...] = ()
     unstated_in_words: tuple[str, ...] = ()
 
-    @property
-    def score_on_sheet(self) -> float:
-        """The score as it is added up on the sheet."""
-        return self.score + self.shift
-
     def __str__(self) -> str:
-        score = short(self.score_on_sheet)
-        lines = [f"Score {score}: the risk of {self.outcome} is {_percent(self.risk)}."]
+        lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
         if self.rows:
             lines.append(f"Points by {self.by}:")
         printed = [f"{row.points:+.10g}" for row in self.rows]
@@ -210,18 +201,12 @@ class Explanation:
             lines.append("What would change it, all else equal:")
             # Items of one variable may lead to the same band.
             lines += dict.fromkeys(
-                f"  {change.text} ({self._reached(change)})" for change in self.changes
+                f"  {change.text} ({_reached(change)})" for change in self.changes
             )
         elif self.contributions:
             lines.append("No change of one item alone changes the risk as printed.")
         lines += self._fewest_in_words()
         lines += self.unstated_in_words
-        if self.shift:
-            side = "above" if self.shift > 0 else "below"
-            lines.append(
-                f"Scores are those of the sheet, {abs(self.shift)} {side} those of the fitted "
-                "points."
-            )
         return "\n".join(map(one_line, lines))
 
     def records(self) -> list[dict[str, Any]]:
@@ -265,13 +250,12 @@ class Explanation:
         Returns
         -------
         dict
-            ``score``, as predicted; ``total``, as on the sheet; ``risk``; ``items``, the
-            :meth:`records`; ``missing``, the raw columns without a value; ``reasons``, and
-            ``reasons_against_average`` where there are some, each with ``variable``, ``condition``,
-            ``points`` and ``cost``; ``changes``, each with ``change``, in words, and the ``score``,
-            ``total`` and ``risk`` that it leads to; ``target``, and ``fewest_changes`` that reach
-            it, None where none does; ``unstated``, lists of features whose changes may contradict
-            each other.
+            ``score`` and ``risk``, as predicted; ``items``, the :meth:`records`; ``missing``, the
+            raw columns without a value; ``reasons``, and ``reasons_against_average`` where there
+            are some, each with ``variable``, ``condition``, ``points`` and ``cost``; ``changes``,
+            each with ``change``, in words, and the ``score`` and ``risk`` that it leads to;
+            ``target``, and ``fewest_changes`` that reach it, None where none does; ``unstated``,
+            lists of features whose changes may contradict each other.
 
         Examples
         --------
@@ -284,7 +268,6 @@ class Explanation:
         against, fewest = self.reasons_against_average, self.fewest_changes
         found: dict[str, Any] = {
             "score": self.score,
-            "total": self.score_on_sheet,
             "risk": self.risk,
             "items": self.records(),
             "missing": list(self.missing),
@@ -293,34 +276,28 @@ class Explanation:
         if against is not None:
             found["reasons_against_average"] = [_reason_values(one) for one in against]
         return found | {
-            "changes": self._change_values(self.changes),
+            "changes": _change_values(self.changes),
             "target": self.target,
-            "fewest_changes": None if fewest is None else self._change_values(fewest),
+            "fewest_changes": None if fewest is None else _change_values(fewest),
             "unstated": [list(names) for names in self.unstated],
         }
-
-    def _change_values(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
-        return [
-            {
-                "change": one.text,
-                "score": one.score,
-                "total": one.score + self.shift,
-                "risk": one.risk,
-            }
-            for one in changes
-        ]
-
-    def _reached(self, change: Change) -> str:
-        return f"score {short(change.score + self.shift)}, risk {_percent(change.risk)}"
 
     def _fewest_in_words(self) -> list[str]:
         if self.fewest_changes is None:
             return [f"No change of the items leads to {self.target}."]
-        reached = self._reached(self.fewest_changes[-1])
+        reached = _reached(self.fewest_changes[-1])
         return [
             f"Fewest changes that lead to {self.target} ({reached}):",
             *(f"  {change.text}" for change in self.fewest_changes),
         ]
+
+
+def _change_values(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    return [{"change": one.text, "score": one.score, "risk": one.risk} for one in changes]
+
+
+def _reached(change: Change) -> str:
+    return f"score {short(change.score)}, risk {_percent(change.risk)}"
 
 
 def _reason_values(reason: Reason) -> dict[str, Any]:
@@ -340,7 +317,7 @@ def _percent(risk: float) -> str:
 def explanation(
     score: RiskScore,
     values: Mapping[str, float],
-    total: float,
+    sum_of_points: float,
     *,
     threshold: float | None,
     missing: tuple[str, ...] = (),
@@ -355,8 +332,8 @@ def explanation(
     score : RiskScore
     values : mapping from str to int or float
         Values of the features with points.
-    total : int or float
-        The score of the record.
+    sum_of_points : int or float
+        Of its fitted points.
     threshold : float or None
         Changes are looked for that take the score across it; None for a risk of 50%.
     missing : tuple of str, default ()
@@ -373,17 +350,18 @@ def explanation(
     Explanation
     """
     points, feature_ranges, items = score.points, score.feature_ranges, score.items
-    risks, words = link_of(score), RecordWords(score, values, measured)
+    link, words = link_of(score), RecordWords(score, values, measured)
+    total = sum_of_points + link.shift
 
     def changed(name: str, after: Mapping[str, float], before: Mapping[str, float]) -> Change:
-        moved = _total(points, {**before, **after})
+        moved = _sum(points, {**before, **after})
         known = feature_ranges[name]
         along = tuple((one, int(after[one])) for one in after if one != name)
-        risk = _risk(moved, risks)
         text = words.change({name: after[name], **dict(along)})
         return Change(
-            name, values[name], after[name], moved, risk, known.unit, known.is_binary, along, text
-        )
+            name, values[name], after[name], moved + link.shift, _risk(moved, link), known.unit,
+            known.is_binary, along, text,
+        )  # fmt: skip
 
     stated = condition_families(points, feature_ranges, items)
     conditions = [_changeable(family, values, fixed, items, special) for family in stated]
@@ -395,8 +373,8 @@ def explanation(
         for end in _other_values(values[name], feature_ranges[name])
         for after in _with_relatives(name, end, values, related.get(name))
     ]
-    risk = _risk(total, risks)
-    target, is_reached, direction = _target(total, threshold, -risks.intercept, words.shift)
+    risk = _risk(sum_of_points, link)
+    target, is_reached, direction = _target(total, threshold, link.even)
     moves = [
         changed(max(after, key=lambda one: abs(points[one])), after, values)
         for family in conditions
@@ -410,7 +388,7 @@ def explanation(
         moves,
         variable,
         lambda one: direction * _gain(one, points, values),
-        lambda after: is_reached(_total(points, {**values, **after})),
+        lambda after: is_reached(_sum(points, {**values, **after}) + link.shift),
     ):
         after = _afterwards(change)
         fewest.append(changed(change.feature, after, present))
@@ -431,7 +409,6 @@ def explanation(
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
         missing=missing,
         rows=words.rows(),
-        shift=words.shift,
         by=words.by,
         missing_in_words=words.missing(missing) if missing else "",
         unstated=unstated,
@@ -513,8 +490,8 @@ def fixed_features(score: RiskScore, fixed: Sequence[str]) -> frozenset[str]:
     )
 
 
-def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
-    """The score: the same products, added in the same order in float64, as in predictions."""
+def _sum(points: Mapping[str, int], values: Mapping[str, float]) -> float:
+    """The same products, added in the same order in float64, as in predictions."""
     total = 0.0
     for name, worth in points.items():
         total += worth * float(values[name])
@@ -522,8 +499,9 @@ def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
     return int(total) if is_integer and abs(total) < 2.0**53 else total
 
 
-def _risk(score: float, risks: RiskScale) -> float:
-    return float(logistic(risks.log_odds(np.array([score], dtype=np.float64)))[0])
+def _risk(sum_of_points: float, link: RiskScale) -> float:
+    log_odds = link.log_odds_of_sums(np.array([sum_of_points], dtype=np.float64))
+    return float(logistic(log_odds)[0])
 
 
 def _other_values(value: float, values: FeatureRange) -> list[float]:
@@ -542,7 +520,9 @@ def _changeable(
     kept = {name: values[name] for name in family.names if name in fixed}
     for name in family.names:
         item = items.get(name)
-        if values[name] == 0 and item is not None and _says_nothing_is_known(item, special):
+        if values[name] or item is None:
+            continue
+        if says_nothing_is_known(item, special.get(item.variable, ())):
             kept[name] = 0
     patterns = tuple(
         pattern
@@ -550,14 +530,6 @@ def _changeable(
         if kept.items() <= dict(zip(family.names, pattern, strict=True)).items()
     )
     return Family(family.names, patterns)
-
-
-def _says_nothing_is_known(item: Item, special: Mapping[str, Collection[float]]) -> bool:
-    """True if a condition is about missing values, or values that are no measurements."""
-    if item.kind == "missing":
-        return True
-    numbers = [number_of(level) for level in item.levels]
-    return bool(numbers) and all(one in special.get(item.variable, ()) for one in numbers)
 
 
 def _with_relatives(
@@ -595,17 +567,14 @@ def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) 
 
 
 def _target(
-    score: float, threshold: float | None, even: float, shift: int
+    score: float, threshold: float | None, even: float
 ) -> tuple[str, Callable[[float], bool], int]:
-    """The other side of the threshold: in words, as a check, and in which direction it lies.
-
-    The words are about scores as on the sheet, which are larger by a shift.
-    """
+    """The other side of the threshold: in words, as a check, and in which direction it lies."""
     if threshold is None:
         if score > even:
             return f"a risk of {_HALF} or less", lambda other: other <= even, -1
         return f"a risk above {_HALF}", lambda other: other > even, 1
-    shown = short(threshold + shift)
+    shown = short(threshold)
     if score >= threshold:
         return f"a score below {shown}", lambda other: other < threshold, -1
     return f"a score of at least {shown}", lambda other: other >= threshold, 1

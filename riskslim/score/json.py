@@ -41,9 +41,10 @@ __all__ = ["NotAScoreError", "load", "read", "write"]
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
-# recalibration, 4 no digest that binds a certificate to the points, 5 no special values.
-VERSION = 6
-_RECALIBRATED, _BOUND = 4, 5
+# recalibration, 4 no digest that binds a certificate to the points, 5 no special values. Readers of
+# 6 add up the fitted points, whatever the layout shows.
+VERSION = 7
+_RECALIBRATED, _BOUND, _SPECIAL = 4, 5, 6
 
 
 # Of an item: they change no prediction, and may be left out, in any version.
@@ -94,6 +95,8 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         version = _BOUND
     special = any(item.special for item in score.items.values())
     if special or any(variable.special for variable in score.variables.values()):
+        version = _SPECIAL
+    if score.layout.points != "fitted":
         version = VERSION
     return {
         "format": FORMAT,
@@ -128,7 +131,7 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         ),
         # Nor on these; a score without a certificate has none.
         **({"fit_remarks": [*score.fit_remarks]} if score.fit_remarks else {}),
-        # No prediction depends on words and layout: readers may ignore them, in any version.
+        # No risk depends on words and layout; scores do, where points are not the fitted ones.
         **_words_to_plain(score),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
         **(
@@ -258,7 +261,7 @@ def _item_from_plain(name: str, plain: Any, version: int) -> Item:
     if isinstance(interval, list):
         interval = tuple(interval)
     special = plain.get("special", [])
-    if special and version < VERSION:
+    if special and version < _SPECIAL:
         raise ValueError(
             f"version {version} of the format has no 'special' values: readers of it would take "
             "them for numbers and predict other risks"
@@ -296,7 +299,12 @@ def _csv_format_from_plain(plain: Any) -> CsvFormat | None:
 
 
 def _recalibration_to_plain(recalibration: Recalibration | None) -> dict[str, Any]:
-    return {} if recalibration is None else {"recalibration": dataclasses.asdict(recalibration)}
+    if recalibration is None:
+        return {}
+    plain = dataclasses.asdict(recalibration)
+    if plain["n_positive"] is None:  # what earlier versions do not know
+        del plain["n_positive"]
+    return {"recalibration": plain}
 
 
 def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
@@ -308,8 +316,9 @@ def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
             "it and predict other risks"
         )
     wanted = [field.name for field in dataclasses.fields(Recalibration)]
-    if not isinstance(plain, dict) or not set(wanted[:-1]) <= set(plain):
-        raise ValueError(f"'recalibration' must have {listing(wanted[:-1])}, got {plain!r}")
+    needed = [name for name in wanted if not name.startswith("n_")]
+    if not isinstance(plain, dict) or not set(needed) <= set(plain):
+        raise ValueError(f"'recalibration' must have {listing(needed)}, got {plain!r}")
     try:
         return Recalibration(**{name: plain[name] for name in wanted if name in plain})
     except (TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ PointsShown: TypeAlias = Literal["fitted", "non-negative"]
 
 @dataclasses.dataclass(frozen=True)
 class SheetLayout:
-    """The way in which the sheet of a score lists its points. No prediction depends on it.
+    """The way in which the sheet of a score lists its points. No risk depends on it.
 
     Parameters
     ----------
@@ -21,7 +21,8 @@ class SheetLayout:
         One line for each item, or one row for each variable with its bands.
     points : {"fitted", "non-negative"}, default "fitted"
         Points as they were fitted; or, where conditions have negative ones, of these conditions
-        turned round, so that the least that a condition or variable adds is 0.
+        turned round, so that the least that a condition or variable adds is 0. Scores are those of
+        the sheet, in predictions too.
 
     Raises
     ------

@@ -15,9 +15,9 @@ from riskslim.score.typesetting import ScoreLine, score_line
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
-    from riskslim.score.layout import PointsShown, SheetLayout
+    from riskslim.score.layout import PointsShown
 
-__all__ = ["item_line", "item_lines", "note_on_scores", "shift_of", "turned_features"]
+__all__ = ["item_line", "item_lines", "note_on_layout", "shift_of", "turned_features"]
 
 
 def turned_features(score: RiskScore, points: PointsShown) -> tuple[str, ...]:
@@ -94,50 +94,63 @@ def item_line(score: RiskScore, name: str, *, is_turned: bool) -> ScoreLine:
     return factor_line(name, worth, values, label_of(score, name))
 
 
-def shift_of(score: RiskScore, layout: SheetLayout) -> int:
-    """Return by how much the scores on a sheet exceed those of the records.
+def shift_of(score: RiskScore) -> int:
+    """Return by how much scores exceed the sums of the fitted points.
+
+    The score that is shown is the score everywhere: ``score_samples``, exports and thresholds have
+    it, too.
 
     Parameters
     ----------
     score : RiskScore
-    layout : SheetLayout
-        Of the sheet.
+        Its ``layout`` says how points are shown.
 
     Returns
     -------
     int
-    """
-    if layout.points == "fitted":
-        return 0
-    shown = bands_of if layout.by == "variable" else item_lines
-    return shown(score, layout.points)[1]
-
-
-def note_on_scores(score: RiskScore) -> str:
-    """Say where scores are others than the totals of the sheet.
-
-    Programs and files of predictions have scores of the fitted points, as ``score_samples`` has.
-
-    Parameters
-    ----------
-    score : RiskScore
-        Its ``layout`` is that of the sheet.
-
-    Returns
-    -------
-    str
-        A sentence; empty where they are the same.
 
     Examples
     --------
     >>> from riskslim import RiskScore
-    >>> from riskslim.score.lines import note_on_scores
+    >>> from riskslim.score.lines import shift_of
     >>> score = RiskScore(-1, {"smoker": 1, "age < 60": -2})
-    >>> note_on_scores(score), note_on_scores(score.with_layout(points="non-negative"))
-    ('', 'Scores are those of the fitted points, 2 below those of the sheet.')
+    >>> shift_of(score), shift_of(score.with_layout(points="non-negative"))
+    (0, 2)
     """
-    shift = shift_of(score, score.layout)
-    if not shift:
+    points, by = score.layout.points, score.layout.by
+    if points == "fitted":
+        return 0
+    return (bands_of if by == "variable" else item_lines)(score, points)[1]
+
+
+def note_on_layout(shown: RiskScore, score: RiskScore) -> str:
+    """Say where scores are others than those of predictions, since a layout is shown only once.
+
+    Parameters
+    ----------
+    shown : RiskScore
+        The score in the layout that is shown.
+    score : RiskScore
+        The same in its own one.
+
+    Returns
+    -------
+    str
+        A sentence or two; empty where scores are the same.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.score.lines import note_on_layout
+    >>> score = RiskScore(-1, {"smoker": 1, "age < 60": -2})
+    >>> note_on_layout(score.with_layout(points="non-negative"), score).partition(": ")[0]
+    'Scores here are 2 above those that predictions and exports have'
+    """
+    moved = shift_of(shown) - shift_of(score)
+    if not moved:
         return ""
-    side = "below" if shift > 0 else "above"
-    return f"Scores are those of the fitted points, {abs(shift)} {side} those of the sheet."
+    side = "above" if moved > 0 else "below"
+    return (
+        f"Scores here are {abs(moved)} {side} those that predictions and exports have: the layout "
+        "of the risk score is another one. Risks are the same."
+    )

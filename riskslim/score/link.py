@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from riskslim.score.lines import shift_of
 from riskslim.score.table import RiskScale
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["link_of", "prevalence_of"]
+__all__ = ["link_of", "original_link_of", "prevalence_of"]
 
 
 def link_of(score: RiskScore) -> RiskScale:
@@ -23,9 +24,14 @@ def link_of(score: RiskScore) -> RiskScale:
     -------
     RiskScale
     """
-    if score.recalibration is not None:
-        return RiskScale(score.recalibration.intercept, score.recalibration.scale)
-    return RiskScale(score.intercept, score.scale)
+    if score.recalibration is None:
+        return original_link_of(score)
+    return RiskScale(score.recalibration.intercept, score.recalibration.scale, shift_of(score))
+
+
+def original_link_of(score: RiskScore) -> RiskScale:
+    """Return what turned scores into risks before a recalibration."""
+    return RiskScale(score.intercept, score.scale, shift_of(score))
 
 
 def prevalence_of(score: RiskScore) -> float | None:

@@ -19,6 +19,7 @@ from riskslim.data.lazy import is_collection, of_rows
 from riskslim.data.tables import Table
 from riskslim.items.rules import HandleUnknown, computed_items, in_kind_of
 from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.observations import class_labels
@@ -38,14 +39,14 @@ def score_samples(score: RiskScore, X: Any) -> NDArray[Any]:
     """Compute the score of each row."""
     if is_collection(X):
         return _later(score, X, score_samples, np.float64)
-    return rows_of(score, X).scores(score.points)
+    return _sums(score, X) + shift_of(score)
 
 
 def decision_function(score: RiskScore, X: Any) -> NDArray[np.float64]:
     """Compute the log-odds of each row."""
     if is_collection(X):
         return _later(score, X, decision_function, np.float64)
-    return link_of(score).log_odds(score_samples(score, X).astype(np.float64))
+    return link_of(score).log_odds_of_sums(_sums(score, X).astype(np.float64))
 
 
 def predict_proba(score: RiskScore, X: Any) -> NDArray[np.float64]:
@@ -62,6 +63,11 @@ def predict(score: RiskScore, X: Any) -> NDArray[Any]:
     if is_collection(X):
         return _later(score, X, predict, labels.dtype)
     return np.asarray(labels[(decision_function(score, X) > 0).astype(np.intp)])
+
+
+def _sums(score: RiskScore, X: Any) -> NDArray[Any]:
+    """The sums of the fitted points of each row."""
+    return rows_of(score, X).scores(score.points)
 
 
 def _later(

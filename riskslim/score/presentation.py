@@ -19,7 +19,7 @@ from riskslim.scale import PAPER_SCALE, scale_text
 from riskslim.score.band import VariableBands
 from riskslim.score.bands import bands_of
 from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
-from riskslim.score.lines import item_lines, turned_features
+from riskslim.score.lines import item_lines, note_on_layout, shift_of, turned_features
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.observations import observations_of
@@ -30,7 +30,6 @@ from riskslim.score.table import (
     RiskRow,
     checked_extreme,
     checked_max_rows,
-    moved_rows,
     risk_rows,
 )
 from riskslim.score.typesetting import ScoreLine, one_line
@@ -62,9 +61,10 @@ def risk_table(
     max_rows: int | None = None,
 ) -> tuple[RiskRow, ...]:
     """List the risk of every attainable score, and with data what was observed."""
+    link = link_of(score)
     return risk_rows(
-        AttainableScores(score),
-        link_of(score),
+        AttainableScores(score, link.shift),
+        link,
         extreme=checked_extreme(extreme),
         max_rows=checked_max_rows(max_rows),
         observations=observations_of(score, X, y, sample_weight),
@@ -83,13 +83,15 @@ def sheet(
     points: PointsShown | None = None,
 ) -> ScoreSheet:
     """Write the words and numbers of a sheet on which people add up points."""
-    layout = score.layout.changed(by, points)
+    in_own_layout = score
+    score = score.with_layout(by=by, points=points)
+    layout = score.layout
     lines: tuple[ScoreLine, ...] = ()
     variables: tuple[VariableBands, ...] = ()
     if layout.by == "variable":
-        variables, shift = bands_of(score, layout.points)
+        variables, _ = bands_of(score, layout.points)
     else:
-        lines, shift = item_lines(score, layout.points)
+        lines, _ = item_lines(score, layout.points)
     risks = risk_table(score, X, y, sample_weight, extreme=extreme, max_rows=max_rows)
     # Headlines leave out labels that say no more than that there is an outcome.
     is_short = str(score.classes[1]).lower() in _TRUE
@@ -97,25 +99,25 @@ def sheet(
     notes = [
         *remarks_on_risks(score),
         *([f"Risk: the probability that {outcome}."] if is_short else []),
-        *_notes_on_points(score, layout, shift),
+        *_notes_on_points(score),
+        *filter(None, [note_on_layout(score, in_own_layout)]),
         *_notes(score, risks, layout, is_weighted=sample_weight is not None),
     ]
     return ScoreSheet(
         outcome=f"risk of {score.outcome_name}" if is_short else f"probability that {outcome}",
         lines=lines,
         variables=variables,
-        risks=moved_rows(risks, 1, shift) if shift else risks,
-        formula=_formula(score, shift),
+        risks=risks,
+        formula=_formula(score),
         notes=tuple(map(one_line, notes)),
         proof=tuple(map(one_line, _proof(score))),
         requirements=tuple(score.requirements),
     )
 
 
-def _formula(score: RiskScore, shift: int) -> str:
-    """The risk of a score that is larger than that of the record by a shift."""
+def _formula(score: RiskScore) -> str:
     link = link_of(score)
-    intercept = link.intercept - shift
+    intercept = link.intercept - link.shift
     if link.scale != 1.0:
         sign = "-" if intercept < 0 else "+"
         sum_of_all = "score"
@@ -143,10 +145,10 @@ def _proof(score: RiskScore) -> Iterator[str]:
 # ---- notes ---------------------------------------------------------------------------------------
 
 
-def _notes_on_points(score: RiskScore, layout: SheetLayout, shift: int) -> Iterator[str]:
+def _notes_on_points(score: RiskScore) -> Iterator[str]:
     """Return what is to be said of the points that the sheet lists."""
-    if layout.by == "item":
-        turned = turned_features(score, layout.points)
+    if score.layout.by == "item":
+        turned = turned_features(score, score.layout.points)
         families = condition_families(score.points, score.feature_ranges, score.items)
         for family in families:
             # Of conditions that are turned round others hold together.
@@ -156,17 +158,6 @@ def _notes_on_points(score: RiskScore, layout: SheetLayout, shift: int) -> Itera
             elif len(family.names) > 1:
                 variable = variable_of(family.names[0], score.items)
                 yield f"Points of several conditions on {variable} add up."
-    if shift:
-        side = "above" if shift > 0 else "below"
-        why = (
-            "the points of each variable start at 0"
-            if layout.by == "variable"
-            else "conditions with negative points are turned round"
-        )
-        yield (
-            f"Scores here are {abs(shift)} {side} those of the fitted points, since {why}. "
-            "Risks are the same."
-        )
 
 
 def _notes(
@@ -175,7 +166,7 @@ def _notes(
     chosen = score.certificate is not None and score.certificate.scales != PAPER_SCALE
     if chosen or link_of(score).scale != 1.0:
         yield worth_of_a_point(score)
-    yield from _notes_on_scores(risks, AttainableScores(score))
+    yield from _notes_on_scores(risks, AttainableScores(score, shift_of(score)))
     if risks[0].n_samples is not None:
         share = "share, by weight," if is_weighted else "share"
         yield (

@@ -1,14 +1,16 @@
 """Reasons for a score: the variables that cost a record most points, in order.
 
 Points raise the risk, so that a variable costs a record what its points exceed others by: the least
-that any value has (the best), or what rows have on average.
+that any value has (the best), or what rows have on average. That a value is missing, or a special
+one such as "no record", is nothing to be aimed at: only measured values are the best, unless any is
+asked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from riskslim._checks import checked_integer, checked_number
 from riskslim._wording import listing
@@ -19,7 +21,16 @@ from riskslim.score.record_words import band_text
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["Reason", "checked_average", "checked_number_of_reasons", "reasons_of", "references"]
+__all__ = [
+    "Best",
+    "Reason",
+    "checked_average",
+    "checked_number_of_reasons",
+    "reasons_of",
+    "references",
+]
+
+Best: TypeAlias = Literal["measured", "any"]
 
 
 class Reason(NamedTuple):
@@ -50,7 +61,7 @@ class Reason(NamedTuple):
 
 
 def references(
-    score: RiskScore, average: Mapping[str, float] | None = None
+    score: RiskScore, average: Mapping[str, float] | None = None, best: Best = "measured"
 ) -> list[tuple[VariableBands, float]]:
     """List the variables of a score with the points that a record is compared with.
 
@@ -59,12 +70,21 @@ def references(
     score : RiskScore
     average : mapping from str to float, optional
         Mean points by feature, as of :func:`checked_average`. Default: the least points.
+    best : {"measured", "any"}, default "measured"
+        Of which values these are: of measured ones, or of missing and special ones as well.
 
     Returns
     -------
     list of (VariableBands, float)
         In the order in which ties are broken: those whose points differ most first.
+
+    Raises
+    ------
+    ValueError
+        Another ``best``.
     """
+    if best not in get_args(Best):
+        raise ValueError(f"best must be 'measured' or 'any', got {best!r}")
     found = []
     for one in bands_of(score)[0]:
         if average is not None:
@@ -74,13 +94,15 @@ def references(
             worth = one.bands[0].points
             reference = min(worth * values.minimum, worth * values.maximum)
         else:
-            reference = one.least
+            reference = one.least_measured if best == "measured" else one.least
         found.append((one, reference))
     return found
 
 
 def reasons_of(
-    score: RiskScore, values: Mapping[str, float], average: Mapping[str, float] | None = None
+    score: RiskScore,
+    values: Mapping[str, float],
+    compared: Sequence[tuple[VariableBands, float]],
 ) -> tuple[Reason, ...]:
     """Rank the variables that cost a record points.
 
@@ -89,8 +111,8 @@ def reasons_of(
     score : RiskScore
     values : mapping from str to int or float
         Values of the features with points.
-    average : mapping from str to float, optional
-        As in :func:`references`.
+    compared : sequence of (VariableBands, float)
+        Of :func:`references`.
 
     Returns
     -------
@@ -98,7 +120,7 @@ def reasons_of(
         The largest cost first; variables that cost nothing are left out.
     """
     found = []
-    for one, reference in references(score, average):
+    for one, reference in compared:
         points = sum(score.points[name] * values[name] for name in one.features)
         cost = points - reference
         if cost > 0:

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 _MAX_INTERCEPT = 1e9
+# Fewer rows of a class leave the share of the class, and so the level of all risks, uncertain.
+_FEW_OF_A_CLASS = 100
 _MOST_STEPS = 100
 
 
@@ -55,6 +57,8 @@ class Recalibration:
         Share of the rows with the outcome that the risks are for.
     n_samples : int, optional
         Rows that it was estimated from; None where the prevalence was given without rows.
+    n_positive : int, optional
+        How many of them have the outcome; None where the prevalence was given.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class Recalibration:
     scale: float
     prevalence: float
     n_samples: int | None = None
+    n_positive: int | None = None
 
     def __post_init__(self) -> None:
         intercept = checked_number(self.intercept, "intercept of the recalibration")
@@ -87,6 +92,13 @@ class Recalibration:
             if n_samples < 1:
                 raise ValueError(
                     f"n_samples of the recalibration must be positive, got {n_samples}"
+                )
+        if self.n_positive is not None:
+            n_positive = checked_integer(self.n_positive, "n_positive of the recalibration")
+            if n_samples is None or not 0 < n_positive < n_samples:
+                raise ValueError(
+                    "n_positive of the recalibration must be between 0 and n_samples, both "
+                    f"excluded, got {n_positive} of {n_samples}"
                 )
         values = {
             "intercept": intercept,
@@ -115,11 +127,27 @@ class Recalibration:
         str
         """
         source = "rows" if self.n_samples is None else f"{self.n_samples} rows"
+        known = share(self.prevalence)
+        few = self._few()
+        if few:
+            known += f" (95% interval {few})"
         new = "a new intercept" if self.scale == scale else "a new intercept and a new scale"
         return (
-            f"Recalibrated to {source} of which {share(self.prevalence)} have {outcome}: the risks "
+            f"Recalibrated to {source} of which {known} have {outcome}: the risks "
             f"are new, by {new}, the points are as they were."
         )
+
+    def _few(self) -> str:
+        """The interval of the prevalence, where few rows of a class say what it is."""
+        n_samples, n_positive = self.n_samples, self.n_positive
+        if n_samples is None or n_positive is None:
+            return ""
+        if min(n_positive, n_samples - n_positive) >= _FEW_OF_A_CLASS:
+            return ""
+        from riskslim.metrics.calibration import wilson_interval
+
+        low, high = wilson_interval(np.array([self.prevalence]), np.array([float(n_samples)]), 0.95)
+        return f"{share(float(low[0]))} to {share(float(high[0]))}"
 
     def note_on_certificate(self) -> str:
         """Say what a certificate is not about.
@@ -225,7 +253,8 @@ def to_observations(link: RiskScale, observed: Observations, *, with_scale: bool
         intercept, scale = to_mean_risk(link, scores, weights, prevalence), link.scale
     else:
         intercept, scale = _line_of(scores, positive, weights)
-    return Recalibration(intercept, scale, prevalence, len(scores))
+    n_positive = int(np.count_nonzero(positive))
+    return Recalibration(intercept, scale, prevalence, len(scores), n_positive)
 
 
 def _line_of(
@@ -309,17 +338,19 @@ def recalibrated(
         raise ValueError("from_prevalence belongs to a prevalence without rows")
     if with_scale and y is None:
         raise ValueError("with_scale needs rows with labels: X and y")
-    link = link_of(score)
+    # Real numbers take the place of the intercept, which is for the fitted points.
+    fitted = score.with_layout(points="fitted")
+    link = link_of(fitted)
     if X is None and prevalence is not None:
         if sample_weight is not None:
             raise ValueError("sample_weight needs rows: X")
         found = moved_to(link, prevalence, _known(score, from_prevalence))
     elif prevalence is None:
-        observed = observations_of(score, X, y, sample_weight)
+        observed = observations_of(fitted, X, y, sample_weight)
         assert observed is not None  # y is given
         found = to_observations(link, observed, with_scale=with_scale)
     else:
-        found = _to_rows(score, X, sample_weight, prevalence)
+        found = _to_rows(fitted, X, sample_weight, prevalence)
     return dataclasses.replace(score, recalibration=found)
 
 

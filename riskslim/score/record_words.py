@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from riskslim._wording import listing
 from riskslim.data.feature_ranges import short
 from riskslim.score.bands import bands_of
-from riskslim.score.lines import item_line, shift_of, turned_features
+from riskslim.score.lines import item_line, turned_features
 from riskslim.score.naming import feature_text, label_of, no_text, opposite_text
 
 if TYPE_CHECKING:
@@ -73,15 +73,14 @@ class RecordWords:
     ...     print(one.points, one)
     2 age >= 60: yes (2 points)
     1 smoker: yes (1 point)
-    >>> words.change({"age < 60": 1}), words.shift
-    ('age >= 60: no in place of yes', 2)
+    >>> words.change({"age < 60": 1})
+    'age >= 60: no in place of yes'
     """
 
     def __init__(
         self, score: RiskScore, values: Mapping[str, float], measured: Collection[str] = ()
     ) -> None:
         self._score, self._values, self._measured = score, values, measured
-        self.shift = shift_of(score, score.layout)
         self.by = score.layout.by
         self._turned = () if self.by == "variable" else turned_features(score, score.layout.points)
         self._bands: dict[str, VariableBands] = {}
@@ -96,7 +95,7 @@ class RecordWords:
         Returns
         -------
         tuple of ShownPoints
-            Their points add up to the score of the record plus ``shift``.
+            Their points add up to the score of the record.
         """
         if self.by == "variable":
             variables = dict.fromkeys(one.features for one in self._bands.values())
@@ -186,7 +185,7 @@ class RecordWords:
 
     def _row_of(self, one: VariableBands) -> ShownPoints:
         points = sum(self._score.points[name] * self._values[name] for name in one.features)
-        if self.shift and not one.is_factor:
+        if self._score.layout.points != "fitted" and not one.is_factor:
             points -= one.least
         text = self._band(one)
         if one.is_factor:

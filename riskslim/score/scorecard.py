@@ -17,17 +17,19 @@ stated; points rounded one by one would have several risks for one total.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._checks import checked_number
+from riskslim._checks import checked_integer, checked_number
 from riskslim._wording import listing
 from riskslim._writing import csv_text
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.bands import bands_of
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.presentation import sheet as sheet_of
 from riskslim.score.presentation import worth_of_a_point
@@ -43,6 +45,7 @@ HigherIs: TypeAlias = Literal["safer", "riskier"]
 
 # Totals remain exact in all forms of a score.
 _MOST = 10**9
+BASE_POINTS, BASE_ODDS, PDO = 600, 50, 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,12 +60,12 @@ class Scorecard(ScoreSheet):
     factor : int
         What a fitted point is worth: negative where a higher total is a lower risk.
     offset : int
-        The total of a record with the score 0.
+        The total of a record with the score 0, as :meth:`RiskScore.score_samples` computes it.
     pdo : float
         Points that double the odds, as they are with whole points.
     odds_at_base : float
-        Odds at the base points that were asked for: against the outcome where a higher total is
-        safer, else for it.
+        Odds at the base points that were asked for, or at the lowest total of a span: against the
+        outcome where a higher total is safer, else for it.
     link : RiskScale
         From scores to risks.
     """
@@ -78,8 +81,14 @@ class Scorecard(ScoreSheet):
         """The points that every record starts with."""
         return self.variables[0].bands[0].points
 
-    def to_csv(self) -> str:
+    def to_csv(self, *, formulas: bool = True) -> str:
         """Write the points as CSV, a line for each band.
+
+        Parameters
+        ----------
+        formulas : bool, default True
+            False: text that spreadsheets would compute, such as a level "=1+1", gets an apostrophe
+            before it.
 
         Returns
         -------
@@ -102,7 +111,7 @@ class Scorecard(ScoreSheet):
             for one in self.variables
             for band in one.bands
         ]
-        return csv_text([["variable", "label", "condition", "points"], *lines])
+        return csv_text([["variable", "label", "condition", "points"], *lines], formulas=formulas)
 
     def totals(self, scores: Any) -> NDArray[np.int64]:
         """Return the totals of scores.
@@ -167,30 +176,42 @@ def scorecard_of(
     base_odds: float,
     pdo: float,
     higher_is: HigherIs,
+    span: tuple[int, int] | None,
     extreme: float,
     max_rows: int | None,
 ) -> Scorecard:
     """Write a score in the points of scorecards, as :meth:`riskslim.RiskScore.scorecard` says."""
-    sheet = sheet_of(
-        score, X, y, sample_weight, extreme=extreme, max_rows=max_rows, by="variable",
-        points="fitted",
-    )  # fmt: skip
+    shift = shift_of(score)
+    score = score.with_layout(by="variable", points="fitted")
+    sheet = sheet_of(score, X, y, sample_weight, extreme=extreme, max_rows=max_rows)
     _check_conditions(score)
     if higher_is not in ("safer", "riskier"):
         raise ValueError(f"higher_is must be 'safer' or 'riskier', got {higher_is!r}")
     sign = -1 if higher_is == "safer" else 1
-    wanted = checked_number(base_points, "base_points")
-    odds = _positive(base_odds, "base_odds")
-    link = link_of(score)
-    worth = _worth_of_a_point(_positive(pdo, "pdo"), link.scale)
-    offset = wanted + worth * (sign * link.intercept - link.scale * math.log(odds))
-    if not max(abs(offset), worth * sum(map(abs, score.points.values()))) <= _MOST:
-        raise ValueError(
-            f"base_points={base_points!r}, base_odds={base_odds!r} and pdo={pdo!r} give totals "
-            f"beyond {_MOST:,}"
-        )
-    start, factor = round(offset), sign * worth
-    bands = [one.moved(factor, 0) for one in bands_of(score)[0]]
+    link, bands = link_of(score), [*bands_of(score)[0]]
+    if span is None:
+        wanted = checked_number(base_points, "base_points")
+        odds = _positive(base_odds, "base_odds")
+        worth = _worth_of_a_point(_positive(pdo, "pdo"), link.scale)
+        offset = wanted + worth * (sign * link.intercept - link.scale * math.log(odds))
+        if not max(abs(offset), worth * sum(map(abs, score.points.values()))) <= _MOST:
+            raise ValueError(
+                f"base_points={base_points!r}, base_odds={base_odds!r} and pdo={pdo!r} give totals "
+                f"beyond {_MOST:,}"
+            )
+        start = round(offset)
+        note = functools.partial(_note, wanted=wanted, odds=odds, pdo=pdo)
+    else:
+        if (base_points, base_odds, pdo) != (BASE_POINTS, BASE_ODDS, PDO):
+            raise ValueError("span takes the place of base_points, base_odds and pdo")
+        wanted, highest = _checked_span(span)
+        ends = sum(one.least for one in bands), sum(one.most for one in bands)
+        worth = _worth_within(highest - wanted, ends[1] - ends[0])
+        start = wanted - sign * worth * ends[sign < 0]
+        reached = wanted + worth * (ends[1] - ends[0])
+        note = functools.partial(_note_on_span, asked=(wanted, highest), reached=reached)
+    factor = sign * worth
+    bands = [one.moved(factor, 0) for one in bands]
     base = start + sum(one.least for one in bands)
     bands = [one.moved(1, -one.least) for one in bands]
     at_base = _exp((sign * link.intercept + (wanted - start) / worth) / link.scale)
@@ -203,14 +224,14 @@ def scorecard_of(
         requirements=sheet.requirements,
         proof=sheet.proof,
         factor=factor,
-        offset=start,
+        offset=start - factor * shift,
         pdo=worth * link.scale * math.log(2),
         odds_at_base=at_base,
-        link=link,
+        link=dataclasses.replace(link, shift=shift),
     )
     own = worth_of_a_point(score)  # which is said of the points that the card has
     notes = [note for note in sheet.notes if note != own]
-    return dataclasses.replace(card, notes=(_note(card, wanted, odds, pdo), *notes))
+    return dataclasses.replace(card, notes=(note(card), *notes))
 
 
 def _check_conditions(score: RiskScore) -> None:
@@ -260,13 +281,46 @@ def _formula(link: RiskScale, factor: int, start: int) -> str:
     return f"risk = 1 / (1 + exp(({inner}) / {width}))"
 
 
+def _checked_span(span: tuple[int, int]) -> tuple[int, int]:
+    """The lowest and the highest total that are asked for."""
+    if not isinstance(span, (tuple, list)) or len(span) != 2:
+        raise TypeError(f"span must be two whole numbers, such as (300, 850), got {span!r}")
+    lowest, highest = (checked_integer(one, "an end of span") for one in span)
+    if not -_MOST <= lowest < highest <= _MOST:
+        raise ValueError(f"span must be from a lower to a higher total, got {span!r}")
+    return lowest, highest
+
+
+def _worth_within(room: int, width: int) -> int:
+    """Whole points for each fitted one, the most with which scores of a width fit into a span."""
+    if width > room:
+        raise ValueError(
+            f"a span of {room} points is too narrow for scores that differ by up to {width}: give "
+            "a wider one"
+        )
+    return room // width if width else 1
+
+
 def _note(card: Scorecard, wanted: float, odds: float, pdo: float) -> str:
     """Say what whole points made of the odds and of the points that double them."""
     side = "against" if card.factor < 0 else "for"
-    sign = "-" if card.factor < 0 else "+"
     return (
         f"{wanted:g} points are odds of {card.odds_at_base:.4g} to 1 {side} the outcome, and "
         f"{card.pdo:.4g} points more double them (asked for: {odds:g} to 1 and {pdo:g}; points are "
-        f"whole). Total = {card.offset} {sign} {abs(card.factor)} x the score of the fitted "
-        "points, with the same risk."
+        f"whole). {_total(card)}"
     )
+
+
+def _note_on_span(card: Scorecard, asked: tuple[int, int], reached: int) -> str:
+    """Say what whole points made of the ends, and what that makes of the odds."""
+    side = "against" if card.factor < 0 else "for"
+    return (
+        f"Totals are from {asked[0]} to {reached} (asked for: {asked[0]} to {asked[1]}; points are "
+        f"whole). {asked[0]} points are odds of {card.odds_at_base:.4g} to 1 {side} the "
+        f"outcome, and {card.pdo:.4g} points more double them. {_total(card)}"
+    )
+
+
+def _total(card: Scorecard) -> str:
+    sign = "-" if card.factor < 0 else "+"
+    return f"Total = {card.offset} {sign} {abs(card.factor)} x the score, with the same risk."

@@ -1,7 +1,8 @@
 r"""The risk of a score, and the scores that a table of risks lists.
 
-A score s has the risk :math:`1 / (1 + \exp(-(\lambda_0 + s) / m))`, with the intercept
-:math:`\lambda_0` and the scale m. Predictions and tables take it from here, so that they agree.
+A score s, the total of a sheet, has the risk :math:`1 / (1 + \exp(-(\lambda_0 + s - t) / m))`, with
+the intercept :math:`\lambda_0`, the scale m and the shift t by which totals exceed the sums of the
+fitted points. Predictions and tables take it from here, so that they agree.
 """
 
 from __future__ import annotations
@@ -102,16 +103,28 @@ class RiskScale:
     intercept : int or float
         An integer unless the score is recalibrated.
     scale : float
+    shift : int, default 0
+        By how much scores exceed the sums of the fitted points, which the intercept is for.
     """
 
     intercept: float
     scale: float
+    shift: int = 0
+
+    @property
+    def even(self) -> float:
+        """The score with a risk of 50%."""
+        return self.shift - self.intercept
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log-odds of scores, of the same shape."""
+        return self.log_odds_of_sums(scores - self.shift)
+
+    def log_odds_of_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log-odds of sums of the fitted points: the same bits, whatever the shift is."""
         # Beyond float64 the risk is 0 or 1. Division by a scale of 1 changes no bit.
         with np.errstate(over="ignore"):
-            return np.asarray((self.intercept + scores) / self.scale)
+            return np.asarray((self.intercept + sums) / self.scale)
 
     def printed(self, scores: Sequence[float], extreme: float) -> list[str]:
         """Risks of scores as printed."""
@@ -121,7 +134,7 @@ class RiskScale:
     def span(self, extreme: float) -> tuple[float, float]:
         """Scores between which the risk is not extreme."""
         margin = self.scale * math.log((1.0 - extreme) / extreme)
-        return -self.intercept - margin, -self.intercept + margin
+        return self.even - margin, self.even + margin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,14 +191,17 @@ class AttainableScores:
     score : RiskScore
         Of which it may be stated what features are: conditions on one variable can contradict each
         other.
+    shift : int, default 0
+        By how much scores exceed the sums of the fitted points.
     """
 
     score: RiskScore
+    shift: int = 0
 
     @property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest score."""
-        low = high = 0.0
+        low = high = float(self.shift)
         for lowest, highest, _ in self._contributions():
             low, high = low + lowest, high + highest
         return low, high

@@ -183,8 +183,8 @@ def test_narrowed_pools_choose_as_the_estimators_do(quick):
         )  # fmt: skip
         assert set(chosen) == {*pools.TRADITIONAL, *pools.POOLED}
         for name, model in direct.items():
-            np.testing.assert_array_equal(chosen[name][1:], model.coef_[0])
-            assert chosen[name][0] == model.intercept_[0]
+            np.testing.assert_array_equal(chosen[name][1:], model.points_[0])
+            assert chosen[name][0] == model.intercept_points_[0]
     assert found.pools[pools.REFERENCE].is_feasible.all()
 
 

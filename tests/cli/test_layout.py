@@ -11,6 +11,7 @@ import pytest
 
 from command_line import run, usage_error
 from riskslim import RiskScore
+from riskslim.cli.layout import shown_of
 from riskslim.score.layout import SheetLayout
 
 LABELS = """\
@@ -95,23 +96,59 @@ def test_export_with_reasons(files):
     assert found == score.to_python(reasons=2)
     found = run("export", "s.json", "--format", "sql", "--table", "p", "--reasons", "1").stdout
     assert found == score.to_sql(table="p", reasons=1) + "\n"
+    average = score.average_points(pd.read_csv("patients.csv"))
+    asked = ["export", "s.json", "--format", "python", "--reasons", "2"]
+    found = run(*asked, "--average-of", "patients.csv").stdout
+    assert found == score.to_python(reasons=2, average=average)
+    assert run(*asked, "--best", "any").stdout == score.to_python(reasons=2, best="any")
+    both = ["--average-of", "patients.csv", "--best", "any"]
+    assert "two ways to compare points" in usage_error(*asked, *both)
+    for option in (both[:2], both[2:]):
+        assert "need --reasons" in usage_error(*asked[:-2], *option)
+    assert "--best must be any, got 'all'" in usage_error(*asked, "--best", "all")
     message = "--reasons needs --format python or sql, got pmml"
     assert message in usage_error("export", "s.json", "--format", "pmml", "--reasons", "1")
 
 
-def test_predictions_and_programs_say_that_scores_are_those_of_the_fitted_points(files):
+def test_commands_have_the_score_of_the_sheet_or_say_that_it_is_another_one(files):
     run(*FIT, "--output", "fitted.json")
-    run("show", "fitted.json", "--points", "non-negative", "--output", "turned.json")
-    score = RiskScore.load("turned.json")
+    turning = ["--points", "non-negative"]
+    saved = run("show", "fitted.json", *turning, "--output", "turned.json").stdout
+    fitted, score = RiskScore.load("fitted.json"), RiskScore.load("turned.json")
     shift = -sum(points for points in score.points.values() if points < 0)
-    note = f"Scores are those of the fitted points, {shift} below those of the sheet."
-    said = run("predict", "turned.json", "patients.csv", "--output", "turned.csv").stderr
     assert shift > 0
-    assert said.count("Scores are") == said.count(note) == 1
-    assert "Scores are" not in run("predict", "fitted.json", "patients.csv").stderr
-    exported = (score.to_sql(table="t"), score.to_python(), score.to_javascript(), score.to_pmml())
-    assert [text.count(note.removesuffix(".")) for text in exported] == [1] * 4
-    assert "Scores are" not in RiskScore.load("fitted.json").to_python()
+    predicted = {}
+    for name in ("fitted", "turned"):
+        run("predict", f"{name}.json", "patients.csv", "--output", f"{name}.csv")
+        predicted[name] = pd.read_csv(f"{name}.csv")
+    assert (predicted["turned"]["score"] == predicted["fitted"]["score"] + shift).all()
+    assert (predicted["turned"]["risk"] == predicted["fitted"]["risk"]).all()
+    # Threshold and scores of explanations are those of the sheet, too.
+    threshold = int(predicted["turned"]["score"].max())
+    asked = ["patients.csv", "--row", "0", "--threshold", threshold]
+    explained = run("explain", "turned.json", *asked)
+    assert f"Score {predicted['turned']['score'][0]}: " in explained.stdout
+    assert re.search(rf"a score (below|of at least) {threshold}\b", explained.stdout)
+    # A layout that is shown only once moves scores: it is said wherever they are seen.
+    note = f"Scores here are {shift} above those that predictions and exports have"
+    assert note not in saved + explained.stderr
+    for command in (["show"], ["explain", *asked], ["report", "patients.csv", "-o", "r.html"]):
+        name, *rest = command
+        result = run(name, "fitted.json", *rest, *turning)
+        assert note in " ".join((result.stdout + result.stderr).split())
+    assert str(fitted.sheet(points="non-negative")) in run("show", "fitted.json", *turning).stdout
+
+
+def test_fit_demo_and_classifier_have_one_default():
+    from inspect import signature
+
+    from riskslim import RiskSLIMClassifier
+    from riskslim.cli.fit import demo, fit
+
+    assert RiskSLIMClassifier().points == "fitted"
+    assert {signature(one).parameters["points"].default for one in (fit, demo)} == {None}
+    # What is left out changes no layout.
+    assert shown_of(None, None, None).of(RiskScore(0, {"a": -1})).layout == SheetLayout()
 
 
 @pytest.mark.parametrize("ending", [".csv", ".JSON", ".parquet"])

@@ -61,6 +61,14 @@ def test_the_points_as_csv_add_up_to_totals(score):
     assert [total] == card.totals(score.score_samples(record)).tolist()
 
 
+def test_totals_of_a_span(score):
+    shown = run("scorecard", "s.json", "--span", "300:850").stdout
+    assert shown == f"{score.scorecard(span=(300, 850))}\n"
+    for text in ("300", "300:850:900", "a:b", "300:850.5"):
+        message = f"--span must be two whole numbers such as 300:850, got '{text}'"
+        assert message in usage_error("scorecard", "s.json", "--span", text)
+
+
 def test_labels_of_a_file(score):
     Path("labels.toml").write_text('income = "Income"\n', encoding="utf-8")
     assert "Income" in run("scorecard", "s.json", "--labels", "labels.toml").stdout

@@ -97,7 +97,12 @@ def check(score, records, results):
 
 def models(seed, count):
     rng = random.Random(seed)
-    return [a_model(rng, real=k % 3 == 0) for k in range(count)]
+    found = []
+    for k in range(count):
+        score, records = a_model(rng, real=k % 3 == 0)
+        layout = {"points": "non-negative", "by": ("item", "variable")[k // 2 % 2]} if k % 2 else {}
+        found.append((score.with_layout(**layout), records))
+    return found
 
 
 def fill(database, score, records, kind):
@@ -615,7 +620,7 @@ def test_what_is_saved_is_as_the_schema_says():
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "other"}, {"version": 7}, {"version": 0}, {"version": 1, "scale": 2.0},
+    [{"format": "other"}, {"version": 8}, {"version": 0}, {"version": 1, "scale": 2.0},
      {"scale": -1}, {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]},
      {"classes": [1, 1]},
      {"intercept": 0.5}, {"intercept": 2**31}, {"points": {}}, {"points": [{"feature": "x"}]},

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from enumeration import enumerate_optimum, loss, objective, random_problem, violations
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     RiskScoreProblem,
     RiskSLIMClassifier,
     TrainingData,
@@ -608,6 +609,62 @@ def test_kinds_of_separation():
     problem = RiskScoreProblem(weighted,
                                CoefficientSet(weighted.feature_names))  # fmt: skip
     assert "The one row with 'sign' has the outcome" in " ".join(problem.remarks([0, 0, 1, 0, 0]))
+
+
+@pytest.mark.parametrize("n_events", [300, 60, 20])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_leak_with_a_few_exceptions_is_named(n_events, turned):
+    """With 3 exceptions of 600 rows nothing was said."""
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.arange(600) < n_events)
+    leak = y.astype(int)
+    n_wrong = 3 if n_events > 20 else 1
+    wrong = rng.choice(np.flatnonzero(y), n_wrong, replace=False)
+    leak[wrong] = 0
+    columns = {"a": rng.integers(0, 2, 600), "leak": 1 - leak if turned else leak}
+    data = TrainingData(columns, np.where(y, "yes", "no"), outcome_name="died")
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -5, 5))
+    points = [0, 0, -5 if turned else 5]
+    remarks = problem.remarks(points)
+    (remark,) = (one for one in remarks if "alone" in one)
+    assert remark == (
+        f"'leak' alone tells the outcome of all but {n_wrong} of 600 rows (died = yes): nearly a "
+        "copy of it. Is it known before the outcome is? If not, leave it out."
+    )
+    # Wider bounds may help, as they do not for an exact copy.
+    assert any(one.startswith("At a bound of the coefficient set: 'leak'") for one in remarks)
+    assert not any("leak" in one for one in problem.remarks([0, 1, 0]))
+
+
+@pytest.mark.parametrize("n_events", [300, 60, 20])
+def test_good_features_are_no_leaks(n_events):
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.arange(600) < n_events)
+    columns = {}
+    for share in (0.02, 0.05, 0.1):
+        changed = np.zeros(600, bool)
+        for side in (y, ~y):
+            of_side = np.flatnonzero(side)
+            changed[rng.choice(of_side, int(np.ceil(share * len(of_side))), replace=False)] = True
+        columns[f"x{share}"] = (y ^ changed).astype(int)
+    columns["never"] = (np.arange(600) == 5).astype(int)
+    data = TrainingData(columns, y.astype(int))
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -5, 5))
+    assert "copy" not in " ".join(problem.remarks([0, 1, 1, 1, 1]))
+
+
+@pytest.mark.parametrize("items", [None, ItemEncoder(thresholds={"age": [50]})])
+def test_an_outcome_with_the_name_of_a_feature_is_remarked_on(items):
+    """A series that was made of a column has the name of the column."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(0, 2, 200) * 40 + 20, "b": rng.integers(0, 2, 200)})
+    y = (X["age"] + rng.normal(0, 30, 200) > 60).astype(int)
+    if items is None:
+        X["age"] //= 50
+    named = RiskSLIMClassifier(max_size=2, items=items).fit(X, y)
+    assert any(one.startswith("The outcome is called 'age', as one of") for one in named.remarks_)
+    other = RiskSLIMClassifier(max_size=2, items=items).fit(X, y.rename("old"))
+    assert not any("is called" in one for one in other.remarks_)
 
 
 # ---- constraints on rates ----------------------------------------------------------------------

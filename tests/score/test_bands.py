@@ -339,8 +339,10 @@ def test_points_that_are_not_negative_add_up_to_the_same_risks(points):
     totals = [sum(line.points for line in lines if holds(line.label, one)) for one in RECORDS]
     scores = score.score_samples(pd.DataFrame(RECORDS))
     assert [total - shift for total in totals] == scores.tolist()
-    assert shift == shift_of(score, SheetLayout("item", "non-negative"))
-    sheet, fitted = score.sheet(points="non-negative"), score.sheet()
+    turned = score.with_layout(points="non-negative")
+    assert turned.score_samples(pd.DataFrame(RECORDS)).tolist() == totals
+    assert (shift_of(turned), shift_of(score)) == (shift, 0)
+    sheet, fitted = turned.sheet(), score.sheet()
     assert [row.risk for row in sheet.risks] == [row.risk for row in fitted.risks]
     assert [row.lowest - shift for row in sheet.risks] == [row.lowest for row in fitted.risks]
     # The formula on the sheet is about the scores on the sheet.

@@ -173,8 +173,8 @@ def test_explanations_are_in_the_points_of_the_sheet():
     """Fitted points beside a total of the sheet do not add up to it."""
     record = {"exercise": 1, "smoker": 0, "age >= 60": 0}
     assert str(SHIFTED.explain(record)).startswith("Score -2: the risk")
-    found = SHIFTED.with_layout(points="non-negative").explain(record, 0)
-    assert (found.score, found.score_on_sheet, found.shift) == (-2, 1, 3)
+    found = SHIFTED.with_layout(points="non-negative").explain(record, 3)
+    assert found.score == 1
     assert (
         str(found)
         == """\
@@ -188,8 +188,7 @@ What would change it, all else equal:
   smoker: yes in place of no (score 2, risk 50.0%)
   age < 60: no in place of yes (score 0, risk 11.9%)
 Fewest changes that lead to a score of at least 3 (score 3, risk 73.1%):
-  exercise: no in place of yes
-Scores are those of the sheet, 3 above those of the fitted points."""
+  exercise: no in place of yes"""
     )
 
 
@@ -204,7 +203,7 @@ def test_explanations_have_the_rows_and_labels_of_a_sheet_by_variable():
         "visits": {"text": "Visits", "unit": "times"},
     }
     fitted = fitted.with_labels(labels).with_layout(by="variable", points="non-negative")
-    found = fitted.explain({"age >= 60": 0, "smoker": 1, "age >= 40": 1, "visits": 3}, 4)
+    found = fitted.explain({"age >= 60": 0, "smoker": 1, "age >= 40": 1, "visits": 3}, 5)
     assert (
         str(found)
         == """\
@@ -220,8 +219,7 @@ What would change it, all else equal:
   Smoking: does not in place of smokes (score 3, risk 11.9%)
   Age (years): < 40 in place of 40 to < 60 (score 6, risk 73.1%)
 Fewest changes that lead to a score below 5 (score 3, risk 11.9%):
-  Smoking: does not in place of smokes
-Scores are those of the sheet, 1 above those of the fitted points."""
+  Smoking: does not in place of smokes"""
     )
 
 
@@ -249,7 +247,7 @@ def test_printed_points_add_up_to_the_printed_total_and_to_the_sheet(by, shown):
         explained = fitted.explain(record)
         assert explained.score == fitted.score_samples(record)[0]
         total, points, reached = _printed(explained)
-        assert sum(points) == total == explained.score_on_sheet
+        assert sum(points) == total == explained.score
         reached.append((f"{total:g}", re.search(r"outcome = 1 is (\S+)\.\n", str(explained))[1]))
         assert len(explained.rows) == len(rows) == len(points)
         assert all(any(str(one).startswith(label) for label in rows) for one in explained.rows)
@@ -297,3 +295,93 @@ def test_a_known_number_is_neither_missing_nor_special():
     # Of items that are given, nothing more is known.
     given = score.explain({**dict.fromkeys(points, 0), "w = a": 1})
     assert unknown in {row.value for row in given.rows}
+
+
+def lender():
+    """A score in which no bureau record, and no answer, have the fewest points."""
+    raw = pd.DataFrame(
+        {
+            "months": [-9, 4, 30, 90, 12, 50, -9, 70],
+            "asked": [0, 1, 2, 5, np.nan, 1, 3, 0],
+            "job": ["a", "b", None, "a", "b", "a", "b", None],
+        }
+    )
+    encoder = ItemEncoder(
+        thresholds={"months": [24, 60], "asked": [2]}, special_values={"months": [-9]},
+        missing="indicator",
+    ).fit(raw)  # fmt: skip
+    points = {
+        "months = -9": -4, "months >= 24": -1, "months >= 60": -1,
+        "asked >= 2": 2, "asked is missing": -3, "job is missing": -2, "job = a": 1,
+    }  # fmt: skip
+    names = encoder.get_feature_names_out().tolist()
+    return raw, RiskScore(1, points, feature_names=names).with_variables(encoder)
+
+
+@pytest.mark.parametrize("best", ["measured", "any"])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_what_cannot_be_aimed_at_is_no_reference(best, labelled):
+    """With no bureau record as the best, months were the first reason of most applicants."""
+    raw, fitted = lender()
+    if labelled:  # of features with labels of their own
+        fitted = fitted.with_labels({"job is missing": "Job not stated"})
+    least = {"months": (-2, -4), "asked": (0, -3), "job": (0, -2)}
+    worths = pd.DataFrame(
+        {
+            "months": np.select(
+                [raw.months == -9, raw.months >= 60, raw.months >= 24], [-4, -2, -1]
+            ),
+            "asked": np.select([raw.asked.isna(), raw.asked >= 2], [-3, 2]),
+            "job": np.select([raw.job.isna(), raw.job == "a"], [-2, 1]),
+        }
+    )
+    costs = worths - pd.Series({name: ends[best == "any"] for name, ends in least.items()})
+    namespace: dict = {}
+    exec(fitted.to_python(reasons=3, best=best), namespace)
+    with closing(sqlite3.connect(":memory:")) as database:
+        raw.to_sql("p", database, index=False)
+        query = fitted.to_sql("sqlite", table="p", reasons=3, best=best)
+        of_rows = pd.read_sql(query, database)[["reason_1", "reason_2", "reason_3"]]
+    for k, explained in enumerate(fitted.explain_rows(raw, best=best)):
+        found = {one.variable: one.cost for one in explained.reasons}
+        if not labelled:
+            assert found == {name: cost for name, cost in costs.iloc[k].items() if cost > 0}
+        assert namespace["predict_risk"](raw.iloc[k].to_dict())[2] == list(found)
+        assert of_rows.iloc[k].dropna().tolist() == list(found)
+    default = fitted.explain(raw.iloc[3]).reasons
+    assert (default == fitted.explain(raw.iloc[3], best=best).reasons) == (best == "measured")
+    assert (fitted.to_python(reasons=2) == fitted.to_python(reasons=2, best=best)) == (
+        best == "measured"
+    )
+
+
+def test_bands_know_what_is_measured():
+    _, fitted = lender()
+    found = {
+        f"{one.variable} {band.condition}": band.is_measured
+        for one in fitted.bands()
+        for band in one.bands
+    }
+    unmeasured = {name for name, is_measured in found.items() if not is_measured}
+    assert unmeasured == {"months -9", "asked missing", "job missing"}
+    # Without thresholds, special values are levels.
+    special = {"x": RawVariable("x", "numeric", 0, 9, special=(-9, -8), n_samples=9)}
+    for worth, unmeasured in ((-2, {"-9", "-8"}), (-1, {"-9, -8"})):
+        score = RiskScore(0, {"x = -9": -1, "x = -8": worth}, variables=special)
+        (one,) = score.bands()
+        assert {band.condition for band in one.bands if not band.is_measured} == unmeasured
+        assert (one.least, one.least_measured) == (worth, 0)
+
+
+def test_best_and_average_are_two_ways():
+    _, fitted = lender()
+    average = dict.fromkeys(fitted.points, 0.0)
+    for arguments, message in (
+        ({"best": "any"}, "best is for reasons"),
+        ({"reasons": 2, "best": "any", "average": average}, "average and best are two ways"),
+        ({"reasons": 2, "best": "least"}, "best must be 'measured' or 'any', got 'least'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitted.to_python(**arguments)
+    with pytest.raises(ValueError, match="best must be 'measured' or 'any'"):
+        fitted.explain({"months": 3, "asked": 1, "job": "a"}, best="least")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import re
@@ -195,6 +196,33 @@ def test_remarks_name_the_rows_that_the_risks_are_for():
     assert "scale" not in remark
 
 
+def test_few_events_are_worded_with_their_interval():
+    """Of one event in 600 rows it was said that 0.17% have the outcome, as if that were known."""
+    rng = np.random.default_rng(5)
+    X = {name: rng.integers(0, 2, 600) for name in SCORE.points}
+    y = np.array(["no"] * 599 + ["yes"])
+    found = SCORE.recalibrated(X, y)
+    assert (found.recalibration.n_samples, found.recalibration.n_positive) == (600, 1)
+    text = (
+        "Recalibrated to 600 rows of which 0.17% (95% interval 0.029% to 0.94%) have died = yes: "
+        "the risks are new"
+    )
+    assert found.remarks()[0].startswith(text)
+    assert text in " ".join(str(found).split())
+    assert RiskScore.from_json(found.to_json()) == found
+    plain = json.loads(found.to_json())
+    del plain["recalibration"]["n_positive"]  # as earlier versions wrote it
+    older = RiskScore.from_json(json.dumps(plain))
+    assert older.recalibration.n_positive is None
+    assert "interval" not in older.remarks()[0]
+    # A share that was given is not estimated from the rows, and many events say what it is.
+    for other in (SCORE.recalibrated(X, prevalence=0.1), SCORE.recalibrated(*rows())):
+        assert "interval" not in other.remarks()[0]
+    for n_positive in (0, 600, 700):
+        with pytest.raises(ValueError, match="n_positive of the recalibration must be between 0"):
+            dataclasses.replace(found.recalibration, n_positive=n_positive)
+
+
 def _risk_by(formula):
     """The risk of a score by the formula of a sheet."""
     assert formula.startswith("risk = ")
@@ -211,7 +239,7 @@ def test_a_sheet_has_one_formula_and_it_is_that_of_the_predictions(by, points, w
     rng = np.random.default_rng(4)
     X = {name: rng.integers(0, 2, 3000) for name in worths}
     score = RiskScore(-17, worths, scale=scale).with_layout(by=by, points=points)
-    y = rng.random(3000) < expit((score.score_samples(X) - 1.25) / 2.2)
+    y = rng.random(3000) < expit((score.decision_function(X) * scale + 15.75) / 2.2)
     found = score.recalibrated(X, y.astype(int), with_scale=with_scale)
     sheets = [found.sheet(), found.scorecard(base_points=0, pdo=50, higher_is="riskier")]
     for sheet in sheets:
@@ -221,9 +249,8 @@ def test_a_sheet_has_one_formula_and_it_is_that_of_the_predictions(by, points, w
         everything = "\n".join([str(sheet), sheet.to_html(), sheet.to_latex(), sheet.to_markdown()])
         assert "17" not in re.sub(r"17\.\d|\.\d+", "", everything)
         assert sum(line.startswith("risk = ") for line in str(sheet).splitlines()) == 1
-    shift = 3 if points == "non-negative" else 0
     records = found.predict_proba(X)[:, 1]
-    by_formula = _risk_by(sheets[0].formula)(found.score_samples(X) + shift)
+    by_formula = _risk_by(sheets[0].formula)(found.score_samples(X))
     np.testing.assert_allclose(by_formula, records, rtol=1e-4)
 
 

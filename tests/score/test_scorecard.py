@@ -8,6 +8,7 @@ import re
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -130,3 +131,62 @@ def test_scorecards_are_for_conditions():
         score.scorecard()
     with pytest.raises(TypeError, match="scores must be integers"):
         RiskScore(-5, {"a": 2}).scorecard().totals([0.5])
+
+
+@pytest.mark.parametrize("higher_is", ["safer", "riskier"])
+@pytest.mark.parametrize("points", ["fitted", "non-negative"])
+def test_totals_from_a_lowest_to_a_highest_one(higher_is, points):
+    names = ["age < 25", "age < 35", "defaulted before", "owner"]
+    score = RiskScore(-5, dict(zip(names, (2, 1, 3, -2), strict=True)), items=read_items(names))
+    score = score.with_layout(points=points)
+    X = pd.DataFrame(itertools.product((0, 1), repeat=4), columns=names)
+    X = X[X["age < 25"] <= X["age < 35"]]
+    card = score.scorecard(span=(300, 850), higher_is=higher_is)
+    totals = card.totals(score.score_samples(X))
+    # Nine scores, -2 to 6: 68 points each.
+    assert (abs(card.factor), totals.min(), totals.max()) == (68, 300, 844)
+    risks = score.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(card.risk(totals), risks)
+    assert (np.diff(totals[np.argsort(risks)]) >= 0).all() == (higher_is == "riskier")
+    by_hand = [
+        sum(one.band_of(record).points for one in card.variables if one.features) + card.base
+        for record in X.to_dict("records")
+    ]
+    assert by_hand == totals.tolist()
+    assert min(band.points for one in card.variables for band in one.bands) == 0
+    assert {float(row.score) for row in card.risks} == set(totals.tolist())
+    assert card.pdo == pytest.approx(68 * np.log(2))
+    lowest = risks[totals.argmin()]
+    odds = lowest / (1 - lowest) if higher_is == "riskier" else (1 - lowest) / lowest
+    assert card.odds_at_base == pytest.approx(odds)
+    assert card.notes[0].startswith("Totals are from 300 to 844 (asked for: 300 to 850; points are")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"span": (300, 303)},
+            ValueError,
+            "3 points is too narrow for scores that differ by up to 5",
+        ),
+        ({"span": (850, 300)}, ValueError, "from a lower to a higher total"),
+        ({"span": (300, 850.5)}, ValueError, "an end of span must be an integer"),
+        ({"span": 850}, TypeError, "span must be two whole numbers"),
+        ({"span": (1, 2, 3)}, TypeError, "span must be two whole numbers"),
+        ({"span": (300, 850), "pdo": 40}, ValueError, "takes the place of base_points, base_odds"),
+    ],
+)
+def test_spans_that_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        RiskScore(0, {"a": 2, "b": 3}).scorecard(**arguments)
+
+
+def test_text_that_spreadsheets_would_compute():
+    """A level of the data, "=HYPERLINK(...)", was a formula in a spreadsheet."""
+    names = ["=1+1", "@b", "c"]
+    score = RiskScore(0, dict(zip(names, (1, 2, 3), strict=True)))
+    lines = score.scorecard().to_csv(formulas=False).splitlines()
+    assert [line for line in lines if line.startswith(("=", "@", "+", "-"))] == []
+    assert "'=1+1,'=1+1,no,29" in lines
+    assert score.scorecard().to_csv().replace("'", "") == "\n".join(lines).replace("'", "") + "\n"

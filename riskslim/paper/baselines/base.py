@@ -341,7 +341,8 @@ class RiskScoreBaseline(Baseline):
     def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:
         data, names = nets.data, nets.data.feature_names
         coef = self._rounded(coef)
-        super()._set_model(nets, coef)
+        super()._set_model(nets, coef.astype(np.float64))
+        self.points_, self.intercept_points_ = coef[np.newaxis, 1:], coef[:1]
         problem = RiskScoreProblem(
             data,
             self._box(names),
@@ -359,25 +360,12 @@ class RiskScoreBaseline(Baseline):
                 design.targets > 0,
                 design.weights * data.total_weight,
             )
+            self.coef_ *= self.platt_slope_
+            self.intercept_ = self.platt_slope_ * self.intercept_ + self.platt_intercept_
 
     def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
         """Integers from the chosen model of the pool."""
         raise NotImplementedError("_rounded")
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Compute the log-odds of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            Intercept and points; with Platt scaling, their linear function.
-        """
-        log_odds = super().decision_function(X)
-        return np.asarray(self.platt_slope_ * log_odds + self.platt_intercept_)
 
 
 def fit_to_same_nets(models: Iterable[Baseline], X: Any, y: Any, sample_weight: Any) -> None:

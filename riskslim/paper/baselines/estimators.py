@@ -167,8 +167,11 @@ class Rounding(RiskScoreBaseline):
 
     Attributes
     ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
+    coef_ : ndarray of float64, shape (1, d)
+    intercept_ : ndarray of float64, shape (1,)
+        Log-odds per unit: the points, or with Platt scaling their linear function.
+    points_ : ndarray of int64, shape (1, d)
+    intercept_points_ : ndarray of int64, shape (1,)
     risk_score_ : RiskScore
     violations_ : tuple of str
         Requirements that the risk score breaks, in words; rounding can break constraints.
@@ -188,7 +191,7 @@ class Rounding(RiskScoreBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = Rounding(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([1]), array([-1]))
     """
 
@@ -213,7 +216,7 @@ class RescaledRounding(RiskScoreBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = RescaledRounding(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([11]), array([-1, -5, -2, -2, -3]))
     """
 
@@ -238,7 +241,7 @@ class UnitWeighting(RiskScoreBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = UnitWeighting(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([1]), array([-1, -1, -1, -1, -1]))
     """
 
@@ -357,8 +360,11 @@ class PooledRounding(_PooledBaseline):
 
     Attributes
     ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
+    coef_ : ndarray of float64, shape (1, d)
+    intercept_ : ndarray of float64, shape (1,)
+        Log-odds per unit: the points, or with Platt scaling their linear function.
+    points_ : ndarray of int64, shape (1, d)
+    intercept_points_ : ndarray of int64, shape (1,)
     risk_score_ : RiskScore
     violations_ : tuple of str
         Requirements that the risk score breaks, in words; none.
@@ -383,7 +389,7 @@ class PooledRounding(_PooledBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = PooledRounding(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([4]), array([-1, -1, -1, -2, -1]))
     """
 
@@ -408,7 +414,7 @@ class PooledRescaledRounding(_PooledBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = PooledRescaledRounding(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([8]), array([-1, -2, -3, -2, -2]))
     """
 
@@ -433,7 +439,7 @@ class PooledSequentialRounding(_PooledBaseline):
     >>> data = load_breast_cancer_binary()
     >>> model = PooledSequentialRounding(l1_ratios=[1])
     >>> _ = model.fit(data.integer_columns, data.labels)
-    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    >>> model.intercept_points_, model.points_[model.points_ != 0]
     (array([4]), array([-1, -1, -1, -2, -1]))
     """
 

@@ -333,8 +333,8 @@ def test_rounded_models_come_from_the_same_elastic_net(fitted):
     rules = {"Rd": rounding, "RsRd": rescaled_rounding, "Unit": unit_weights}
     for name in ROUNDED:
         expected = rules[name](chosen)
-        np.testing.assert_array_equal(fitted[name].coef_[0], expected[1:])
-        assert fitted[name].intercept_[0] == expected[0]
+        np.testing.assert_array_equal(fitted[name].points_[0], expected[1:])
+        assert fitted[name].intercept_points_[0] == expected[0]
 
 
 def test_mean_auc_is_that_of_the_folds(frame, fitted):
@@ -397,7 +397,10 @@ def test_platt_scaling_of_a_risk_score(frame):
     X, y = frame
     raw = RescaledRounding(**FEW).fit(X, y)
     scaled = RescaledRounding(platt_scaling=True, **FEW).fit(X, y)
-    np.testing.assert_array_equal(scaled.coef_, raw.coef_)
+    np.testing.assert_array_equal(scaled.points_, raw.points_)
+    np.testing.assert_array_equal(raw.coef_, raw.points_)
+    log_odds = (X.to_numpy() @ scaled.coef_.T + scaled.intercept_)[:, 0]
+    np.testing.assert_allclose(scaled.decision_function(X), log_odds, rtol=1e-12)
     assert scaled.risk_score_ == raw.risk_score_
     assert (raw.platt_slope_, raw.platt_intercept_) == (1.0, 0.0)
     expected = scaled.platt_slope_ * raw.decision_function(X) + scaled.platt_intercept_
