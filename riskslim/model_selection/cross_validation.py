@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.data.tables import series_name
+from riskslim.data.tables import series_name, values_of
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import (
     ConstantFeatureWarning,
@@ -384,6 +384,7 @@ class _Data:
     y: NDArray[Any]
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
+    groups: NDArray[Any] | None = None
 
     def rows(self, rows: NDArray[np.intp]) -> _Data:
         from sklearn.utils import _safe_indexing
@@ -395,6 +396,13 @@ class _Data:
             self.y[rows],
             self.positive[rows],
             weight,
+            None if self.groups is None else self.groups[rows],
+        )
+
+    def splits(self, cv: Any, random_state: int) -> list[Split]:
+        """Folds of these rows, which part no group."""
+        return splits_of(
+            cv, self.X, self.positive, self.weight, groups=self.groups, random_state=random_state
         )
 
 
@@ -452,14 +460,16 @@ def cross_validate_risk_score(
         (:func:`~riskslim.model_selection.read_folds`); an object of scikit-learn with ``split``; or
         pairs of row numbers (train, test).
     groups : array-like of shape (n,), optional
-        For a splitter that keeps groups of rows together.
+        A label for each row: those of one label, such as the visits of one patient, are never
+        parted, by inner folds either. Numbers of folds keep them together, splitters get them, and
+        folds that part them are refused.
     param_grid : mapping from names to values, or sequence of them, optional
         Parameters to choose from, in the form of :class:`sklearn.model_selection.ParameterGrid`.
     tuning_metric : {"auc", "loss", "cal"}, default "auc"
         Parameters with the best mean of it over the inner test rows are chosen, the first ones
         of equals. The paper maximises the AUC.
     inner_cv : int or splitter, default 5
-        Folds within each set of training rows.
+        Folds within each set of training rows; groups as for ``cv``.
     bins : int or "auto" or None
         Of CAL, as in :func:`~riskslim.calibration_error`.
     pos_label : optional
@@ -484,9 +494,9 @@ def cross_validate_risk_score(
     Raises
     ------
     ValueError, TypeError
-        Folds that do not fit the data, or with rows of one class only (the fold is named); labels
-        of more than two classes; an estimator that has no ``predict_proba``, or cannot take
-        weights that are given; unknown parameters.
+        Folds that do not fit the data, that part a group, or with rows of one class only (the fold
+        is named); labels of more than two classes; an estimator that has no ``predict_proba``, or
+        cannot take weights that are given; unknown parameters.
     KeyboardInterrupt
         Ctrl-C before any model was finished.
 
@@ -510,8 +520,9 @@ def cross_validate_risk_score(
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     check_consistent_length(X, positive, weight)
     flat = np.asarray(y).ravel()
-    data = _Data(X, flat if series_name(y) is None else y, flat, positive, weight)
-    splits = splits_of(cv, X, positive, weight, groups=groups, random_state=random_state)
+    groups = None if groups is None else values_of(groups, "groups")
+    data = _Data(X, flat if series_name(y) is None else y, flat, positive, weight, groups)
+    splits = data.splits(cv, random_state)
     tuning = None
     if param_grid is not None:
         _check_tuning(estimator, param_grid, tuning_metric)
@@ -585,24 +596,28 @@ def _fitted(estimator: Any, parameters: Mapping[str, Any] | None, data: _Data) -
     from sklearn.base import clone
 
     model = clone(estimator).set_params(**(parameters or {}))
-    model.fit(data.X, data.labels, **_weights(model, data.weight))
+    model.fit(data.X, data.labels, **_of_rows(model, data))
     return model
 
 
-def _weights(estimator: Any, weight: NDArray[np.float64] | None) -> dict[str, Any]:
-    """The argument by which an estimator takes weights."""
+def _of_rows(estimator: Any, data: _Data) -> dict[str, Any]:
+    """The arguments by which an estimator takes weights and, if it has folds itself, groups."""
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
-    if weight is None:
-        return {}
     last, prefix = estimator, ""
     while isinstance(last, Pipeline):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    if not has_fit_parameter(last, "sample_weight"):
-        raise ValueError(f"{type(last).__name__} cannot be fitted with sample_weight")
-    return {f"{prefix}sample_weight": weight}
+    found = {}
+    if data.weight is not None:
+        if not has_fit_parameter(last, "sample_weight"):
+            raise ValueError(f"{type(last).__name__} cannot be fitted with sample_weight")
+        found[f"{prefix}sample_weight"] = data.weight
+    if data.groups is not None and isinstance(last, (GridSearchCV, RandomizedSearchCV)):
+        found[f"{prefix}groups"] = data.groups
+    return found
 
 
 def _predictions(model: Any, data: _Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -681,9 +696,7 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
     """
     from sklearn.model_selection import ParameterGrid
 
-    splits = splits_of(
-        tuning.n_folds, data.X, data.positive, data.weight, random_state=tuning.random_state
-    )
+    splits = data.splits(tuning.n_folds, tuning.random_state)
     parts = [(data.rows(split.train), data.rows(split.test)) for split in splits]
     sign = 1.0 if tuning.metric in LARGER_IS_BETTER else -1.0
     best, most = None, -math.inf

@@ -334,6 +334,7 @@ def model_size_path(
     *,
     sizes: int | Iterable[int] | None = None,
     cv: Any = None,
+    groups: ArrayLike | None = None,
     random_state: int = 0,
     bins: Any = None,
     n_jobs: int | None = 1,
@@ -361,6 +362,8 @@ def model_size_path(
     cv : int, array-like of int, path, splitter, or iterable of pairs, optional
         Folds as in :func:`cross_validate_risk_score`: the same sizes are then solved on the
         training rows of each, and measured on its test rows.
+    groups : array-like of shape (n,), optional
+        Rows that no fold may part, as in :func:`cross_validate_risk_score`.
     random_state : int, default 0
         Seed of stratified folds.
     bins : int or "auto" or None
@@ -420,7 +423,9 @@ def model_size_path(
     given = (problem, X, y, sample_weight)
     stated, data, arguments, prepared = _stated(*given, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
-    splits = [] if cv is None else _splits_of(data, cv, random_state)
+    if cv is None and groups is not None:
+        raise ValueError("groups are for folds, but there are none: model_size_path(..., cv=5)")
+    splits = [] if cv is None else _splits_of(data, cv, groups, random_state)
     told = search_progress if n_jobs == 1 else None
     kept = None
     if checkpoint is not None:
@@ -482,11 +487,12 @@ def _in_order(data: TrainingData) -> _InOrder:
     return data
 
 
-def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+def _splits_of(data: TrainingData, cv: Any, groups: Any, random_state: int) -> list[Split]:
     rows = _in_order(data)
     positive = rows.labels > 0
     X = np.zeros((len(positive), 1))  # whose columns do not matter
-    return splits_of(cv, X, positive, rows.sample_weight, random_state=random_state)
+    weight = rows.sample_weight
+    return splits_of(cv, X, positive, weight, groups=groups, random_state=random_state)
 
 
 def _facts(

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
 )
 from sklearn.naive_bayes import BernoulliNB
@@ -183,8 +184,75 @@ def test_folds_that_do_not_fit_are_refused(cv, message):
 def test_folds_of_another_kind_are_refused():
     with pytest.raises(TypeError, match="cv must be a number of folds"):
         cross_validate_risk_score(BernoulliNB(), X, Y, cv=2.5)
-    with pytest.raises(ValueError, match="StratifiedGroupKFold"):
-        cross_validate_risk_score(BernoulliNB(), X, Y, groups=Y)
+
+
+def visits(n_patients=60, n_visits=5):
+    """Nearly equal visits of patients, in no order, whose outcome says little of the features."""
+    rng = np.random.default_rng(1)
+    patient = rng.permutation(np.repeat(np.arange(n_patients), n_visits))
+    features = (rng.random((n_patients, 12)) < 0.5)[patient] ^ (
+        rng.random((len(patient), 12)) < 0.02
+    )
+    return features.astype(int), (rng.random(n_patients) < 0.4).astype(int)[patient], patient
+
+
+def test_folds_by_number_keep_groups_together_and_classes_apart():
+    _, y, patient = visits()
+    folds = stratified_folds(y, 4, groups=patient)
+    assert len(set(zip(folds, patient, strict=True))) == 60
+    share = np.bincount(folds, y) / np.bincount(folds)
+    assert np.ptp(share) < 0.1
+    assert np.ptp(np.bincount(folds)) <= 15
+    names = pd.Series(patient).map("p{}".format)
+    np.testing.assert_array_equal(folds, stratified_folds(y, 4, groups=names))
+    assert (folds != stratified_folds(y, 4, groups=patient, random_state=1)).any()
+    with pytest.raises(ValueError, match="smaller class is in 26 of 60 groups"):
+        stratified_folds(y, 30, groups=patient)
+    with pytest.raises(ValueError, match="groups has 1 missing labels, first at row 3 "):
+        stratified_folds(y, 4, groups=names.where(np.arange(len(y)) != 3))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        stratified_folds(y, 4, groups=patient[1:])
+
+
+@pytest.mark.parametrize("inner", [3, StratifiedGroupKFold(3), GroupKFold(3)])
+def test_inner_folds_part_no_group(inner):
+    """Inner folds had parted the visits of a patient, whose neighbours then chose one neighbour."""
+    features, y, patient = visits()
+    tuned = {"param_grid": {"n_neighbors": [1, 80]}, "inner_cv": inner, "tuning_metric": "loss"}
+    found = cross_validate_risk_score(
+        KNeighborsClassifier(), features, y, cv=3, groups=patient, **tuned
+    )
+    assert [fold.parameters for fold in (found.final, *found.folds)] == [{"n_neighbors": 80}] * 4
+    for fold in found.folds:
+        rest = np.delete(patient, fold.test_rows)
+        assert not set(patient[fold.test_rows]) & set(rest)
+
+
+def test_a_search_within_the_estimator_gets_the_groups():
+    features, y, patient = visits()
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 80]}, cv=GroupKFold(3))
+    pipeline = make_pipeline(StandardScaler(), search)
+    found = cross_validate_risk_score(pipeline, features, y, cv=3, groups=patient)
+    assert {fold.model[-1].best_params_["n_neighbors"] for fold in found.folds} == {80}
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_folds_that_part_groups_are_refused():
+    features, y, patient = visits()
+    for cv in (StratifiedKFold(3), stratified_folds(y, 3), [*StratifiedKFold(3).split(y, y)]):
+        with pytest.raises(ValueError, match=r"fold 0 parts \d+ of the groups: it tests on row"):
+            cross_validate_risk_score(BernoulliNB(), features, y, cv=cv, groups=patient)
+
+
+def test_a_path_of_sizes_takes_groups():
+    features, y, patient = visits()
+    names = [f"x{j}" for j in range(features.shape[1])]
+    problem = problem_of(TrainingData(features, y, feature_names=names), 1)
+    path = model_size_path(problem, cv=3, groups=patient)
+    tested = [set(patient[fold.test_rows]) for fold in path.entries[0].cross_validation.folds]
+    assert sum(map(len, tested)) == 60
+    with pytest.raises(ValueError, match="groups are for folds, but there are none"):
+        model_size_path(problem, groups=patient)
 
 
 def test_a_fold_with_one_class_is_named():
