@@ -34,6 +34,7 @@ from riskslim.data.tables import (
     open_records,
     open_table,
     record_of,
+    values_of,
 )
 from riskslim.items.batches import fit_summarised, write_items
 from riskslim.items.codes import code_rates_of, note_on_codes, outcome_of
@@ -320,6 +321,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = checked_rules(self, self._columns, container.categorical, container.ordered)
         weights = None
         if sample_weight is not None:
+            if np.ma.is_masked(sample_weight):
+                sample_weight = values_of(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = WeightedRows(table.n_samples, weights)
         positive = self._positive(y, table.n_samples)

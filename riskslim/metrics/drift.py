@@ -178,7 +178,7 @@ def _levels(values: list[NDArray[Any]]) -> list[NDArray[np.intp]]:
 def _starts(
     values: list[NDArray[np.float64]], weight: NDArray[np.float64], bins: Any
 ) -> NDArray[np.float64]:
-    """Where cells of numbers begin, but for the lowest."""
+    """Numbers at which cells begin, but for the lowest one."""
     expected, actual = (one[~np.isnan(one)] for one in values)
     starts: NDArray[np.float64] = np.unique(np.concatenate([expected, actual]))
     n_bins = number_of_bins(bins, len(starts))

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim.data.tables import series_name, values_of
 from riskslim.data.training_data import TrainingData
+from riskslim.data.weights import checked_weights
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
@@ -517,7 +518,7 @@ def cross_validate_risk_score(
     if pos_label is None:
         pos_label = _innermost(estimator, "positive_label")
     positive = positive_rows(y, pos_label)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(positive))
     check_consistent_length(X, positive, weight)
     flat = np.asarray(y).ravel()
     groups = None if groups is None else values_of(groups, "groups")
