@@ -144,7 +144,7 @@ RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
 RiskScoreProblem.requirements (self, coef)
-RiskScoreProblem.remarks (self, coef)
+RiskScoreProblem.remarks (self, coef, *, scale=None)
 RiskScoreProblem.is_constrained_per_scale property
 RiskScoreProblem.rates property
 RiskScoreProblem.n_features property

@@ -39,7 +39,10 @@ _MEDIAN_ROWS = 10_000
 
 
 def remarks_on(
-    problem: RiskScoreProblem, vector: NDArray[Any], given_intercepts: Collection[int]
+    problem: RiskScoreProblem,
+    vector: NDArray[Any],
+    given_intercepts: Collection[int],
+    scale: float | None = None,
 ) -> tuple[str, ...]:
     """Name what an optimal score may be a poor one for: units, bounds, scales and weights.
 
@@ -50,6 +53,8 @@ def remarks_on(
         Points of the score, intercept first.
     given_intercepts : collection of int
         Bounds of the intercept that were given: one that was derived costs nothing.
+    scale : float, optional
+        As in :meth:`RiskScoreProblem.remarks`.
 
     Returns
     -------
@@ -59,7 +64,10 @@ def remarks_on(
     data = problem.loss.data
     separated = separations(data, vector)
     # Of many rows it takes a while: once, for all who ask.
-    scale = problem.loss.best_scale(vector)
+    if not problem.is_constrained_per_scale:
+        scale = problem.loss.best_scale(vector)
+    elif scale is None:
+        scale = _best_scale_allowed(problem, vector)
     remarks = (
         remark_on_weights(data),
         _empty(problem, vector),
@@ -72,6 +80,16 @@ def remarks_on(
         *remarks_on_rates(problem.constraints, data, vector, scale),
     )
     return tuple(remark for remark in remarks if remark)
+
+
+def _best_scale_allowed(problem: RiskScoreProblem, vector: NDArray[Any]) -> float:
+    """The best scale of those with which a vector meets the constraints, of all if there is none.
+
+    A score that breaks a constraint at its best scale was returned with another one.
+    """
+    scales = problem.scales.values or ()
+    allowed = [one for one in scales if problem.at_scale(one).is_feasible(vector)]
+    return min(allowed or scales, key=lambda one: problem.objective(vector, scale=one))
 
 
 def _outcome(data: TrainingData) -> str:
@@ -204,9 +222,11 @@ def _at_end_of_scales(problem: RiskScoreProblem, vector: NDArray[Any], best: flo
             f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
             "wider interval may give a better score."
         )
+    # Constraints that depend on the scale allow no interval.
+    hint = "" if problem.is_constrained_per_scale else "; an interval is written as (low, high)"
     return (
         f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
-        "give a better score; an interval is written as (low, high)."
+        f"give a better score{hint}."
     )
 
 

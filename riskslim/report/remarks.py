@@ -87,7 +87,7 @@ def _remarks_of_fit(
 ) -> tuple[str, ...]:
     """Remarks of a fit on its score; where it kept none, those that training rows still show."""
     if problem is not None:
-        return problem.remarks(vector_of(score))
+        return problem.remarks(vector_of(score), scale=score.scale)
     if score.fit_remarks:  # with all that the training rows show
         return remarks_at_fit(score)
     if rows.name != "training data":
