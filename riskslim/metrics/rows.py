@@ -26,6 +26,7 @@ __all__ = [
     "checked_values",
     "checked_weights",
     "equal_bins",
+    "has_both_classes",
     "number_of_bins",
     "records_of",
     "unmasked",
@@ -277,6 +278,12 @@ def check_same_length(*arrays: NDArray[Any] | None) -> None:
     from sklearn.utils import check_consistent_length
 
     check_consistent_length(*arrays)
+
+
+def has_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> bool:
+    """Say whether there are positive and negative rows that have weight."""
+    counted = positive if weight is None else positive[weight > 0]
+    return bool(counted.any() and not counted.all())
 
 
 def check_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64], what: str) -> None:

@@ -162,6 +162,8 @@ def _risks(score: RiskScore, rows: Rows) -> Iterator[_Line]:
 
 def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     """Rates at all thresholds, which are scores as the sheet adds them up."""
+    if not rows.has_both_classes:
+        return
     points = operating_points(rows.positive, rows.scores, rows.weight)
     finite = np.flatnonzero(points.thresholds < math.inf)
     scores = points.thresholds[finite]

@@ -73,6 +73,7 @@ def remarks(
             f"rows with a loss of {certificate.loss:.6g}, and not {rows[0].performance.n_samples} "
             f"rows with a loss of {rows[0].performance.loss:.6g}."
         )
+    found += [f"{_title(one)}: {why}." for one in rows if (why := one.why_undefined)]
     found += _remarks_on_calibration(score, rows)
     found += _remarks_on_drift(rows, drifts)
     for one in rows:
