@@ -164,6 +164,26 @@ class CrossValidation:
         """True if the final model and those of all folds are finished."""
         return self.final is not None and len(self.folds) == self.n_folds
 
+    @property
+    def folds_with_auc(self) -> tuple[Fold, ...]:
+        """Those whose test rows are of both classes."""
+        return tuple(fold for fold in self.folds if not math.isnan(fold.test.auc))
+
+    def note_on_auc(self) -> str:
+        """Say of how many folds the AUC is, and why; empty where all have one.
+
+        Returns
+        -------
+        str
+        """
+        n = len(self.folds_with_auc)
+        if n == len(self.folds):
+            return ""
+        return (
+            f"AUC: of {n} of {len(self.folds)} folds. Test rows of the others have one class "
+            "alone: they have none."
+        )
+
     def values(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
         """One metric of each fold.
 
@@ -175,6 +195,7 @@ class CrossValidation:
         Returns
         -------
         ndarray of float64, shape (number of finished folds,)
+            NaN where it is not defined: the AUC of test rows of one class.
 
         Raises
         ------
@@ -186,8 +207,23 @@ class CrossValidation:
             raise ValueError(f"rows must be 'test' or 'train', got {rows!r}")
         return np.array([getattr(getattr(fold, rows), metric) for fold in self.folds], float)
 
+    def defined(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
+        """One metric of each fold that has it.
+
+        Parameters
+        ----------
+        metric, rows
+            As in :meth:`values`.
+
+        Returns
+        -------
+        ndarray of float64, shape (number of these folds,)
+        """
+        values = self.values(metric, rows)
+        return values[~np.isnan(values)]
+
     def mean(self, metric: str, rows: str = "test") -> float:
-        """Mean of a metric over the folds.
+        """Mean of a metric over the folds that have it.
 
         Parameters
         ----------
@@ -197,9 +233,9 @@ class CrossValidation:
         Returns
         -------
         float
-            NaN if no fold is finished.
+            NaN if there is no such fold.
         """
-        values = self.values(metric, rows)
+        values = self.defined(metric, rows)
         return float(values.mean()) if values.size else math.nan
 
     def standard_error(self, metric: str, rows: str = "test") -> float:
@@ -213,9 +249,9 @@ class CrossValidation:
         Returns
         -------
         float
-            NaN with fewer than two finished folds.
+            NaN with fewer than two folds that have it.
         """
-        values = self.values(metric, rows)
+        values = self.defined(metric, rows)
         if values.size < 2:
             return math.nan
         return float(values.std(ddof=1) / math.sqrt(values.size))
@@ -233,8 +269,8 @@ class CrossValidation:
         str
             For example "0.843 (0.811 - 0.872)", or "5.0% (3.1% - 6.2%)".
         """
-        values = self.values(metric, rows)
-        if not values.size or np.isnan(values).any():
+        values = self.defined(metric, rows)
+        if not values.size:
             return "-"
         mean, low, high = (
             metric_text(metric, value) for value in (values.mean(), values.min(), values.max())
@@ -306,7 +342,7 @@ class CrossValidation:
         # Thresholds are log-odds, or whatever the model has: no number that people add up.
         return plot_roc(
             self.operating_points(self._finished()),
-            folds=[self.operating_points(fold) for fold in self.folds],
+            folds=[self.operating_points(fold) for fold in self.folds_with_auc],
             label="final model, training rows", mark=False, ax=ax,
         )  # fmt: skip
 
@@ -360,7 +396,7 @@ class CrossValidation:
             final = "-" if self.train is None else metric_text(metric, getattr(self.train, metric))
             tested = "" if metric in METRICS[3:] else self.summary(metric)
             lines.append(f"{metric:<16}{tested:<26}{self.summary(metric, 'train'):<26}{final}")
-        return "\n".join([head, *lines])
+        return "\n".join(filter(None, [head, *lines, self.note_on_auc()]))
 
 
 def _record(
@@ -495,9 +531,9 @@ def cross_validate_risk_score(
     Raises
     ------
     ValueError, TypeError
-        Folds that do not fit the data, that part a group, or with rows of one class only (the fold
-        is named); labels of more than two classes; an estimator that has no ``predict_proba``, or
-        cannot take weights that are given; unknown parameters.
+        Folds that do not fit the data, that part a group, or with training rows of one class (the
+        fold is named); labels of more than two classes; an estimator that has no
+        ``predict_proba``, or cannot take weights that are given; unknown parameters.
     KeyboardInterrupt
         Ctrl-C before any model was finished.
 
@@ -709,7 +745,13 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
                 return None
             found = _performance(model, None, test, *_predictions(model, test), plan.bins)
             values.append(getattr(found, tuning.metric))
-        merit = sign * float(np.mean(values))
+        known = [value for value in values if not math.isnan(value)]
+        if not known:
+            raise ValueError(
+                f"parameters cannot be chosen by {tuning.metric!r}: the test rows of every inner "
+                "fold have one class alone. Use fewer inner folds, or tuning_metric='loss'"
+            )
+        merit = sign * float(np.mean(known))
         if best is None or merit > most:
             best, most = dict(parameters), merit
     return best

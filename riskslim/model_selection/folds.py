@@ -275,8 +275,8 @@ def splits_of(
     Raises
     ------
     ValueError, TypeError
-        Folds that do not fit the data, that have rows of one class only, or that part a group; the
-        fold is named.
+        Folds that do not fit the data, that have training rows of one class only, or no test rows,
+        or that part a group; the fold is named.
     """
     group = None if groups is None else _numbers_of(groups, y)
     splits = _splits(cv, X, y, groups, random_state)
@@ -337,15 +337,19 @@ def _check_split(
     is_train[split.train] = True
     if is_train[split.test].any():
         raise ValueError(f"fold {number} trains on rows that it tests on")
-    for role, rows in split._asdict().items():
-        counted = rows if sample_weight is None else rows[sample_weight[rows] > 0]
-        for sign, present in (("positive", y[counted].any()), ("negative", (~y[counted]).any())):
-            if not present:
-                raise ValueError(
-                    f"fold {number} has no {sign} row (with a weight above zero) among its "
-                    f"{len(rows)} {role} rows: a risk score needs both classes there. Use fewer or "
-                    "stratified folds, as cv=5 does"
-                )
+    train, test = (
+        rows if sample_weight is None else rows[sample_weight[rows] > 0] for rows in split
+    )
+    for sign, present in (("positive", y[train].any()), ("negative", (~y[train]).any())):
+        if not present:
+            raise ValueError(
+                f"fold {number} has no {sign} row (with a weight above zero) among its "
+                f"{len(split.train)} train rows: a risk score needs both classes there. Use fewer "
+                "or stratified folds, as cv=5 does"
+            )
+    # Of one class alone, as those of a site may be, they have no AUC, and all other metrics.
+    if not len(test):
+        raise ValueError(f"fold {number} has no test row (with a weight above zero)")
 
 
 def _check_groups(number: int, split: Split, group: NDArray[np.intp]) -> None:

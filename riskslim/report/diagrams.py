@@ -152,7 +152,7 @@ def _roc(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
     # Thresholds as on the sheet.
     shift = shift_of(score, score.layout)
     points = dataclasses.replace(points, thresholds=points.thresholds + shift)
-    folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
+    folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds_with_auc]
     is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
     return drawn(
         lambda ax: plot_roc(points, folds=folds, label=rows.name, mark=is_marked, ax=ax),

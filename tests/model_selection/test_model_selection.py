@@ -255,14 +255,77 @@ def test_a_path_of_sizes_takes_groups():
         model_size_path(problem, groups=patient)
 
 
-def test_a_fold_with_one_class_is_named():
+def test_a_fold_that_cannot_be_fitted_or_tested_is_named():
+    folds = stratified_folds(Y, 3)
+    folds[Y == 1] = 1
+    with pytest.raises(ValueError, match=r"fold 1 has no positive row .* among its \d+ train rows"):
+        model_size_path(problem_of(DATA, 1), cv=folds)
+    folds = stratified_folds(Y, 3)
+    with pytest.raises(ValueError, match="fold 2 has no test row"):
+        cross_validate_risk_score(BernoulliNB(), X, Y, np.where(folds == 2, 0.0, 1.0), cv=folds)
+
+
+def sites():
+    """Folds of which one has no positive row, as a site without events."""
     folds = stratified_folds(Y, 3)
     folds[(folds == 1) & (Y == 1)] = 2
-    with pytest.raises(ValueError, match=r"fold 1 has no positive row .* among its \d+ test rows"):
-        model_size_path(problem_of(DATA, 1), cv=folds)
-    weight = np.where((stratified_folds(Y, 3) == 2) & (Y == 0), 0.0, 1.0)
-    with pytest.raises(ValueError, match="fold 2 has no negative row"):
-        cross_validate_risk_score(BernoulliNB(), X, Y, weight, cv=stratified_folds(Y, 3))
+    return folds
+
+
+@pytest.mark.parametrize("of_path", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_site_without_events_has_all_metrics_but_the_auc(of_path, weighted, tmp_path):
+    """It had ended the whole validation with an error."""
+    folds, weight = sites(), None
+    if weighted:  # the same folds by weight
+        weight = np.where((folds == 2) & (Y == 0) & (np.arange(len(Y)) % 2 == 0), 0.0, WEIGHT)
+    data = TrainingData(X, Y, weight, feature_names=[f"x{j}" for j in range(8)])
+    if of_path:
+        path = model_size_path(problem_of(data, 2), cv=folds)
+        found = path.entries[1].cross_validation
+        record = path.records()[1]
+        assert record["test_auc_mean"] == found.mean("auc")
+        assert path.best(metric="auc").max_size in (1, 2)
+        assert "nan" not in str(path)
+        path.plot()
+    else:
+        found = cross_validate_risk_score(BernoulliNB(), X, Y, weight, cv=folds)
+    values = found.values("auc")
+    assert np.isnan(values).tolist() == [False, True, False]
+    assert found.mean("auc") == values[[0, 2]].mean()
+    assert found.standard_error("auc") == values[[0, 2]].std(ddof=1) / math.sqrt(2)
+    assert found.summary("auc").startswith(f"{values[[0, 2]].mean():.3f} (")
+    assert not np.isnan(found.values("loss")).any()
+    assert not np.isnan(found.values("cal")).any()
+    assert "AUC: of 2 of 3 folds. Test rows of the others have one class alone" in str(found)
+    assert "Test rows of the others" not in str(
+        cross_validate_risk_score(BernoulliNB(), X, Y, cv=3)
+    )
+    found.plot_roc()
+    found.plot_reliability()
+    if of_path and not weighted:
+        score = path.entries[1].risk_score
+        score.report(tmp_path / "report.html", data, cv=found, n_resamples=0)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "AUC: of 2 of 3 folds. Test rows of the others have one class alone" in page
+
+
+def test_nothing_is_chosen_by_an_auc_that_no_fold_has():
+    order = np.argsort(Y, kind="stable")
+    folds, n = np.empty(len(Y), int), int((Y == 0).sum())
+    folds[order] = np.repeat([0, 1, 2, 3], [n // 2, n - n // 2, 100, len(Y) - n - 100])
+    path = model_size_path(problem_of(DATA, 1), cv=folds)
+    assert path.best().max_size == 1  # each fold is of one class, but has a loss
+    with pytest.raises(ValueError, match="no size can be chosen by 'auc'"):
+        path.best(metric="auc")
+    grid = {"alpha": [0.1, 1.0]}
+    inner = [(np.flatnonzero(np.arange(100) >= 2), np.array([k])) for k in (0, 1)]
+    with pytest.raises(ValueError, match="parameters cannot be chosen by 'auc'"):
+        cross_validate_risk_score(BernoulliNB(), X, Y, cv=2, param_grid=grid, inner_cv=inner)
+    found = cross_validate_risk_score(
+        BernoulliNB(), X, Y, cv=2, param_grid=grid, inner_cv=inner, tuning_metric="loss"
+    )
+    assert found.is_complete
 
 
 # ---------------------------------------------------------------------------------------------
