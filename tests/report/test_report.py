@@ -1380,6 +1380,21 @@ def test_phones_show_all_columns_of_wide_tables(shown, browser, full):
         assert printed in (f'"{head}"', "attr(data-head)")
 
 
+@pytest.mark.parametrize("width", [700, 1000, 1024, 1200])
+def test_the_last_rate_of_operating_points_is_in_sight(shown, browser, full, width):
+    """At 1,000 px the NPV had been beyond the edge."""
+    shown(full[1], width)
+    sizes = browser.execute_script("""
+    return [...document.querySelectorAll("table.stacked")].filter(
+      (one) => one.caption.textContent.startsWith("Operating points")).map((one) => [
+      one.tHead.rows[0].lastElementChild.textContent,
+      one.parentElement.scrollWidth, one.parentElement.clientWidth])""")
+    assert len(sizes) == 2
+    for head, inside, there in sizes:
+        assert head == "NPV"
+        assert inside <= there
+
+
 def test_names_in_diagrams_are_not_cut_inside_a_word():
     score, raw, y = raw_patients()
     name = "death within thirty days of admission to an intensive care unit for any reason"
