@@ -224,7 +224,7 @@ class ModelSizePath:
         """
         return [_size_record(entry) for entry in self.entries]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Any = None) -> Axes:
         """Draw loss, AUC, CAL and optimality gap against the model size.
 
         Parameters
@@ -234,9 +234,10 @@ class ModelSizePath:
 
         Returns
         -------
-        ndarray of matplotlib axes, shape (2, 2)
-            Training data in blue; mean and range over the test rows of folds in orange. Where no
-            gap is left, that of the gap says so.
+        matplotlib Axes
+            Those of the loss; ``figure.axes`` of it has all four. Training data are in blue, mean
+            and range over the test rows of folds in orange. Where no gap is left, the axes of the
+            gap say so.
 
         Raises
         ------
@@ -251,8 +252,9 @@ class ModelSizePath:
         for ax, (metric, name) in zip(axes.flat, names.items(), strict=True):
             self._plot_metric(ax, metric)
             ax.set(xlabel="Largest model size", ylabel=name)
-        axes.flat[0].legend(frameon=False)
-        return axes
+        first: Axes = axes.flat[0]
+        first.legend(frameon=False)
+        return first
 
     def _plot_metric(self, ax: Axes, metric: str) -> None:
         from riskslim.plots import BLUE, ORANGE, plot_line

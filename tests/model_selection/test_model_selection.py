@@ -752,8 +752,10 @@ def test_diagrams_of_folds(monkeypatch):
     labels = [text.get_text() for text in result.plot_roc().get_legend().get_texts()]
     assert labels == ["folds, test rows", f"final model, training rows: AUC {result.train.auc:.3f}"]
     path = model_size_path(problem_of(DATA, 2), cv=3)
-    axes = path.plot()
-    for ax, metric in zip(axes.flat, ("loss", "auc", "cal", "optimality_gap"), strict=True):
+    first = path.plot()
+    axes = first.figure.axes
+    assert first is axes[0]
+    for ax, metric in zip(axes, ("loss", "auc", "cal", "optimality_gap"), strict=True):
         trained, tested = (line.get_ydata() for line in ax.lines)
         np.testing.assert_array_equal(trained, [getattr(e.train, metric) for e in path.entries])
         means = [entry.cross_validation.mean(metric) for entry in path.entries]
@@ -761,14 +763,15 @@ def test_diagrams_of_folds(monkeypatch):
         low, high = ax.get_ylim()
         assert low < min(*trained, *tested)
         assert max(entry.cross_validation.values(metric).max() for entry in path.entries) < high
-    assert axes[1, 1].get_ylim()[1] == 0.01
-    assert [text.get_text() for text in axes[1, 1].texts] == ["all proven optimal"]
-    assert not any(ax.texts for ax in axes.flat[:3])
+    assert axes[3].get_ylim()[1] == 0.01
+    assert [text.get_text() for text in axes[3].texts] == ["all proven optimal"]
+    assert not any(ax.texts for ax in axes[:3])
     # One score with a gap, or whose gap is not known: nothing is said.
     for gap in (0.2, np.nan):
         *others, last = path.entries
         left = dataclasses.replace(last, train=dataclasses.replace(last.train, optimality_gap=gap))
-        assert not dataclasses.replace(path, entries=(*others, left)).plot()[1, 1].texts
+        drawn = dataclasses.replace(path, entries=(*others, left)).plot().figure
+        assert not drawn.axes[3].texts
     plt.close("all")
 
 
