@@ -682,7 +682,8 @@ class RiskScoreProblem:
         Returns
         -------
         tuple of str
-            One sentence or two for each: no feature has points; one point per unit spans more than
+            One sentence or two for each: no feature has points; features with points have values
+            that look like codes, such as -9 or 999; one point per unit spans more than
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
             a bound that forces the feature into the score; the scale is at an end of its interval;

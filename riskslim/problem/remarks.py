@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
 from riskslim.data.store import KernelRows
+from riskslim.items.codes import note_on_special, suspected_special
 from riskslim.problem.rate_remarks import remarks_on_rates
 from riskslim.problem.scale_remark import remark_on_scale
 from riskslim.problem.separation import remark_on as separation_remark
@@ -72,6 +73,7 @@ def remarks_on(
         remark_on_weights(data),
         _empty(problem, vector),
         _too_wide(problem),
+        _on_codes(problem, vector),
         separation_remark(separated, _outcome(data)),
         _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
         _at_end_of_scales(problem, vector, scale),
@@ -203,6 +205,19 @@ def _too_wide(problem: RiskScoreProblem) -> str:
         f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
         f"cut-offs such as {cut!r}."
     )
+
+
+def _on_codes(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
+    """Name features that points are multiplied by, and that have values which look like codes."""
+    data, (low, high) = problem.loss.data, _ranges(problem.loss.data)
+    found = {}
+    for j in np.flatnonzero(vector[1:]).tolist():
+        if high[j] - low[j] > 1:
+            values = np.asarray(data.rows.counted_values(j, _MEDIAN_ROWS), np.float64)
+            if suspected := suspected_special(values):
+                found[data.feature_names[j]] = suspected
+    note = note_on_special(found) if found else ""
+    return f"{note[:1].upper()}{note[1:]}." if note else ""
 
 
 def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
