@@ -144,7 +144,7 @@ RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
 RiskScoreProblem.requirements (self, coef)
-RiskScoreProblem.remarks (self, coef)
+RiskScoreProblem.remarks (self, coef, *, scale=None)
 RiskScoreProblem.is_constrained_per_scale property
 RiskScoreProblem.rates property
 RiskScoreProblem.n_features property
@@ -227,7 +227,7 @@ items_per_variable (n, *, name=None)
 lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, solver='cplex', settings=None, progress=None, should_stop=None)
 minimum_points (features, n, *, name=None)
 model_size (least=0, most=None, *, name=None)
-model_size_path (problem, X=None, y=None, sample_weight=None, *, sizes=None, cv=None, random_state=0, bins=None, n_jobs=1, progress=None, search_progress=None, should_stop=None, checkpoint=None, **engine_arguments)
+model_size_path (problem, X=None, y=None, sample_weight=None, *, sizes=None, cv=None, groups=None, random_state=0, bins=None, n_jobs=1, progress=None, search_progress=None, should_stop=None, checkpoint=None, **engine_arguments)
 monotone (features=None, sign='auto', *, name=None)
 not_both (a, b, *, name=None)
 points_in (features, values, *, name=None)

@@ -298,7 +298,7 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "model_selection.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == 6
+    assert len(examples) == 7
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/model_selection.md", "exec"), namespace)

@@ -113,7 +113,7 @@ def _metrics(record: Record, name: str) -> None:
         "risk groups": metrics.risk_groups(y, risk, [0.2, 0.6]),
         "groups": metrics.metrics_by_group(y, log_odds, group, n_resamples=50),
         "points": metrics.operating_points(y, scores, weights).records(),
-        "psi": metrics.population_stability_index(scores[:400], scores[400:]),
+        "psi": metrics.population_stability_index(scores[:400], scores[400:], bins=None),
     }
     for one in ("auc", "gini", "kolmogorov_smirnov", "information_value"):
         found[one] = getattr(metrics, one)(y, scores, weights)

@@ -304,7 +304,7 @@ def _numbers_from_objects(values: Column) -> NDArray[np.float64]:
 
 def object_fault(kind: type) -> str | None:
     """Return the kind of fault that objects of this type are in a column of numbers."""
-    if kind is type(None) or kind.__name__ in {"NAType", "NaTType"}:
+    if kind is type(None) or kind.__name__ in {"NAType", "NaTType", "MaskedConstant"}:
         return "missing"
     if issubclass(kind, (str, bytes)):
         return "text"
@@ -316,7 +316,7 @@ def object_fault(kind: type) -> str | None:
 
 
 def missing_among(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which of some objects are no labels but missing: None, NaN, NA and NaT.
+    """Tell which of some objects are no labels but missing: None, NaN, NA, NaT, masked.
 
     Parameters
     ----------

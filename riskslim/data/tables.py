@@ -175,8 +175,9 @@ def _masked_values(values: np.ma.MaskedArray[Any, Any]) -> Column:
 
 def _array_from_lists(X: Any) -> Column:
     """Convert nested sequences without turning numbers into text beside a text column."""
+    convert: Any = np.ma.asarray if any(map(np.ma.isMaskedArray, X)) else np.asarray
     try:
-        array = np.asarray(X)
+        array = convert(X)
     except ValueError as error:
         lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
@@ -186,7 +187,8 @@ def _array_from_lists(X: Any) -> Column:
             f"All rows of X must have the same length: row 0 has {lengths[0]} values, "
             f"row {odd} has {lengths[odd]} (rows counted from 0)."
         ) from error
-    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    found: Column = convert(X, dtype=object) if array.dtype.kind in "US" else array
+    return found
 
 
 def _expected_2d(ndim: int, what: str) -> str:
@@ -408,7 +410,7 @@ def is_row(X: Any) -> bool:
 
 def is_scalar(value: Any) -> bool:
     """True if a value is a single one: text, a number, nothing; not a column or a row."""
-    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or value is np.ma.masked
 
 
 def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> Table:

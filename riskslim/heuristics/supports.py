@@ -277,6 +277,7 @@ class SupportSearch:
         starts: Iterable[NDArray[np.int64]] = (),
         effort: int = 3,
         budget: float = math.inf,
+        deadline: float = math.inf,
     ) -> Iterator[NDArray[np.int64]]:
         """Yield feasible vectors, each better than the one before it.
 
@@ -287,12 +288,14 @@ class SupportSearch:
         budget : float, default infinity
             Predicted seconds of work after which to end: what is found does not depend on how
             long that takes.
+        deadline : float, default infinity
+            Time of :func:`time.perf_counter` at which to end in any case.
 
         Yields
         ------
         ndarray of int64, shape (d + 1,)
         """
-        self.work.allow(budget)
+        self.work.allow(budget, deadline)
         given = [support for start in starts if (support := self._support_of(start)) is not None]
         for stage in self._stages(given, effort):
             yield from stage

@@ -2,12 +2,14 @@
 
 A budget on the clock would end a search earlier on a busy machine, and its result would depend on
 the load. Work is predicted from sizes alone, so that one problem with one budget has one result.
+A deadline on the clock is for those who have a time limit, at which results depend on it anyway.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import time
 
 __all__ = ["Work"]
 
@@ -42,6 +44,8 @@ class Work:
         Predicted time of all that was done.
     limit : float
         Seconds at which the budget is spent.
+    deadline : float
+        Time of :func:`time.perf_counter` at which it is spent, too.
 
     Examples
     --------
@@ -57,21 +61,26 @@ class Work:
 
     seconds: float = 0.0
     limit: float = math.inf
+    deadline: float = math.inf
 
-    def allow(self, budget: float) -> None:
+    def allow(self, budget: float, deadline: float = math.inf) -> None:
         """Allow for some more work.
 
         Parameters
         ----------
         budget : float
             Seconds, infinite for no limit.
+        deadline : float, default infinity
+            On the clock.
         """
-        self.limit = self.seconds + budget
+        self.limit, self.deadline = self.seconds + budget, deadline
 
     @property
     def is_spent(self) -> bool:
         """True if all that is allowed was done."""
-        return self.seconds >= self.limit
+        return self.seconds >= self.limit or (
+            math.isfinite(self.deadline) and time.perf_counter() >= self.deadline
+        )
 
     def counts(
         self, by_bits: int, by_ranks: int, n_chains: int, *, n_words: int, n_groups: int

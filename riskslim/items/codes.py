@@ -7,7 +7,7 @@ the order means nothing, and an item for each value says more.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,15 @@ from riskslim.items.variables import special_among
 if TYPE_CHECKING:
     from riskslim.items.columns import ColumnEncoder
 
-__all__ = ["code_rates", "code_rates_of", "note_on_codes", "outcome_of"]
+__all__ = [
+    "code_rates",
+    "code_rates_of",
+    "measured_values",
+    "note_on_codes",
+    "note_on_special",
+    "outcome_of",
+    "suspected_special",
+]
 
 # Fewer values have no order that could be wrong; with more, few people think of codes.
 _FEWEST, _MOST = 3, 12
@@ -29,6 +37,12 @@ _FEWEST, _MOST = 3, 12
 _LEVEL = 0.001
 # Share of what the values say that is lost in the best order: less is not worth a word.
 _LEAST_LOST = 0.25
+# Values that stand for a missing one where they are unlike all others: -9, -99, 99, 998, ...
+_NINES = tuple(float(10**k - m) for k in range(2, 7) for m in (1, 2, 3))
+_NEGATIVE = (*map(float, range(-9, 0)), *(-value for value in _NINES))
+# So many other values, and so large a heap, it takes to say so.
+_SAMPLED_ROWS = 100_000
+_FEWEST_OTHERS, _LEAST_HEAP, _LEAST_SHARE = 5, 5, 0.005
 
 
 def code_rates(
@@ -84,6 +98,91 @@ def code_rates(
     if 2 * lost <= _chi_squared(len(distinct) - 1) or lost < _LEAST_LOST * (best - flat):
         return None
     return dict(zip(map(float, distinct), (events / n).tolist(), strict=True))
+
+
+def suspected_special(values: NDArray[Any]) -> tuple[float, ...]:
+    """Values of a column that look like codes among measurements, as of missing values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers; those that are missing do not count.
+
+    Returns
+    -------
+    tuple of float
+        Heaps of -1 to -9, or of -99, -998 and their like, in a column that has no other negative
+        numbers; and of 99, 998 and their like at twice the largest other value or more. They are
+        none if they continue the other values, as -1 and -2 do below 0, 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.items.codes import suspected_special
+    >>> years = np.arange(20, 80).repeat(5)
+    >>> suspected_special(np.concatenate([years, [-9] * 9, [999] * 9]))
+    (-9.0, 999.0)
+    >>> suspected_special(np.arange(-9, 30).repeat(9))
+    ()
+    """
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    is_heap = counts >= max(_LEAST_HEAP, _LEAST_SHARE * counts.sum())
+    low, high = distinct < 0, np.isin(distinct, _NINES)
+    others = distinct[~low & ~high]
+    if len(others) < _FEWEST_OTHERS:
+        return ()
+    if not (is_heap & np.isin(distinct, _NEGATIVE))[low].all() or others[0] - 1 in distinct[low]:
+        low = np.zeros_like(low)
+    if (distinct[high] < 2 * others[-1]).any() or not is_heap[high].all():
+        high = np.zeros_like(high)
+    return tuple(map(float, distinct[low | high].tolist()))
+
+
+def measured_values(encoder: ColumnEncoder, raw: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of a column of fit that are neither missing nor special; none of other columns.
+
+    Of many rows some, evenly.
+    """
+    if encoder.reading != "numbers" or encoder.variable is None:
+        return np.empty(0)
+    column = encoder.read(raw[:: max(1, len(raw) // _SAMPLED_ROWS)], "error")
+    found = np.asarray(column.values, np.float64)
+    rows = np.isfinite(found)
+    if column.missing is not None:
+        rows &= ~column.missing
+    if encoder.variable.special:
+        rows &= ~special_among(found, encoder.variable.special)
+    return found[rows]
+
+
+def note_on_special(found: Mapping[str, Sequence[float]]) -> str:
+    """Say in words which columns have values that look like codes.
+
+    Parameters
+    ----------
+    found : mapping from str to sequence of float
+        Such values, by column; one at least.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.items.codes import note_on_special
+    >>> print(note_on_special({"age": [-9.0, 999.0]}).partition(":")[0])
+    columns have values that are unlike all others of theirs, 'age' (-9, 999)
+    """
+    listed = listing(
+        f"{name!r} ({', '.join(f'{value:g}' for value in values)})"
+        for name, values in found.items()
+    )
+    return (
+        f"columns have values that are unlike all others of theirs, {listed}: if they are codes, "
+        "as of missing values, name them in special_values={...} of an ItemEncoder (--special "
+        "NAME=V,V on the command line), or make them missing; if they are amounts, leave them as "
+        "they are"
+    )
 
 
 def outcome_of(y: Any, n_samples: int) -> NDArray[np.bool_] | None:

@@ -34,9 +34,17 @@ from riskslim.data.tables import (
     open_records,
     open_table,
     record_of,
+    values_of,
 )
 from riskslim.items.batches import fit_summarised, write_items
-from riskslim.items.codes import code_rates_of, note_on_codes, outcome_of
+from riskslim.items.codes import (
+    code_rates_of,
+    measured_values,
+    note_on_codes,
+    note_on_special,
+    outcome_of,
+    suspected_special,
+)
 from riskslim.items.columns import (
     Column,
     ColumnEncoder,
@@ -320,6 +328,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = checked_rules(self, self._columns, container.categorical, container.ordered)
         weights = None
         if sample_weight is not None:
+            if np.ma.is_masked(sample_weight):
+                sample_weight = values_of(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = WeightedRows(table.n_samples, weights)
         positive = self._positive(y, table.n_samples)
@@ -333,6 +343,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoders: list[ColumnEncoder] = []
         faults: list[tuple[int, ColumnError]] = []
         codes: dict[str, dict[float, float]] = {}
+        special: dict[str, tuple[float, ...]] = {}
         for j, name in enumerate(self._columns):
             try:
                 values = rows.take(table.values(j))
@@ -341,10 +352,14 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     rates := code_rates_of(encoders[-1], values, rows.weights, outcome)
                 ):
                     codes[name] = rates
+                if suspected := suspected_special(measured_values(encoders[-1], values)):
+                    special[name] = suspected
             except ColumnError as fault:
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
         self._take_over(encoders, rows.n, rules, codes)
+        if special and not _is_quiet.get():
+            logger.warning("%s", note_on_special(special))
         return self
 
     def prepared(self, names: Sequence[str]) -> dict[str, tuple[float, ...]]:

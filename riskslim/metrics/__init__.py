@@ -14,7 +14,8 @@ Calibration is what these two say of each other (:func:`calibration_error`,
 discrimination how well scores order the rows (:func:`auc`, :func:`gini`,
 :func:`kolmogorov_smirnov`, :func:`operating_points`), and net
 benefit (:func:`decision_curve`) what a decision by the risk is worth. See Ustun & Rudin (2019),
-section 5.1. Whether rows are still of the kind that the score was learned on needs no labels
+section 5.1. Rows of which a label, a prediction or a weight is masked (:mod:`numpy.ma`) are left
+out. Whether rows are still of the kind that the score was learned on needs no labels
 (:func:`population_stability_index`).
 """
 

@@ -28,6 +28,7 @@ from riskslim.metrics.rows import (
     checked_rows,
     equal_bins,
     number_of_bins,
+    unmasked,
 )
 
 __all__ = ["Interval", "bootstrap_interval", "bootstrap_intervals"]
@@ -158,6 +159,7 @@ def bootstrap_interval(
     level = checked_level(level)
     check_resamples(n_resamples)
     method, bounds = _checked_interval(metric, method, bounds)
+    y_true, prediction, sample_weight = unmasked(y_true, prediction, sample_weight)
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     check_same_length(labels, predictions, weight)

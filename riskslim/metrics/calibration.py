@@ -18,6 +18,7 @@ from riskslim.metrics.rows import (
     equal_bins,
     number_of_bins,
     records_of,
+    unmasked,
 )
 
 __all__ = [
@@ -316,6 +317,7 @@ class _Groups(NamedTuple):
 def _checked_groups(
     y_true: Any, risk: Any, sample_weight: Any, scores: Any, bins: Any, pos_label: Any
 ) -> _Groups:
+    y_true, risk, sample_weight, scores = unmasked(y_true, risk, sample_weight, scores)
     positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
     check_risks(p)
     s = p if scores is None else checked_values(scores, "scores", len(p))
@@ -492,6 +494,7 @@ def calibration_consistency(
     """
     level = checked_level(level)
     check_resamples(n_resamples)
+    risk, sample_weight, scores = unmasked(risk, sample_weight, scores)
     p = checked_values(risk, "risk", None)
     if not len(p):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")

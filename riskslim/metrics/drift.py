@@ -7,9 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.data.faults import missing_among, object_fault
+from riskslim.data.tables import the_only_column, values_of
 from riskslim.metrics.rows import (
     check_empty_rows,
-    checked_values,
     checked_weights,
     equal_bins,
     number_of_bins,
@@ -29,7 +30,7 @@ def population_stability_index(
     expected_weight: ArrayLike | None = None,
     actual_weight: ArrayLike | None = None,
     *,
-    bins: int | Literal["auto"] | None = None,
+    bins: int | Literal["auto"] | None = "auto",
     empty_rows: float = 0.5,
 ) -> float:
     r"""Compare how scores, or values of a feature, are distributed in two sets of rows.
@@ -47,15 +48,18 @@ def population_stability_index(
     Parameters
     ----------
     expected : array-like of shape (n,)
-        Numbers.
+        Numbers, or text, each level of which is a cell. Missing values are a cell, too.
     actual : array-like of shape (m,)
-        Numbers of the same kind, from other rows.
+        Values of the same kind, from other rows. What one of the two has alone is in a cell of its
+        own, or in an outermost one.
     expected_weight, actual_weight : array-like of shape (n,) and (m,), optional
         Non-negative. Shares are by weight.
-    bins : int or "auto" or None
-        None: each distinct value is a cell. A number: that many cells, each with about equally
-        many expected rows; actual values beyond the ends are in the outermost cells. "auto": 10
-        cells if there are more than 30 distinct values.
+    bins : int or "auto" or None, default "auto"
+        Of numbers. A number: that many cells, each with about equally many expected rows; actual
+        values beyond the ends are in the outermost cells, and in cells of their own where so many
+        expected rows are equal that there are fewer cells. None: each distinct value is a cell,
+        which tells nothing where nearly every row has a value of its own. "auto": 10 cells if there
+        are more than 30 distinct values, else None.
     empty_rows : float, default 0.5
         As how many rows of mean weight a cell counts that is empty in one of the two sets, for
         a share of 0 has no logarithm. The other cells stay as they are.
@@ -68,8 +72,8 @@ def population_stability_index(
     Raises
     ------
     ValueError
-        Values that are missing or infinite, no rows, negative weights or none above zero,
-        lengths that differ, ``empty_rows`` that is not above 0 and at most 1.
+        Values that are infinite, or neither numbers nor text, no rows, negative weights or none
+        above zero, lengths that differ, ``empty_rows`` that is not above 0 and at most 1.
 
     Notes
     -----
@@ -96,7 +100,7 @@ def population_stability_index(
         _weighted_values(expected, expected_weight, "expected"),
         _weighted_values(actual, actual_weight, "actual"),
     ]
-    cells, n_cells = _common_cells(samples[0], samples[1], bins)
+    cells, n_cells = _common_cells(samples, bins)
     shares = []
     for cell, (values, weight) in zip(cells, samples, strict=True):
         share = np.bincount(cell, weight / weight.sum(), n_cells)
@@ -107,33 +111,85 @@ def population_stability_index(
 
 def _weighted_values(
     values: Any, sample_weight: Any, what: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values of the rows that have weight, and these weights, of which the largest is 1."""
-    checked = checked_values(values, what, None)
-    if not len(checked):
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Values of the rows that have weight, and these weights, of which the largest is 1.
+
+    Numbers are float64, NaN where they are missing; else they are objects, None where they are.
+    """
+    found = values_of(the_only_column(values), what)
+    if not len(found):
         raise ValueError(
             f"Found array with 0 sample(s) while a minimum of 1 is required: {what} is empty"
         )
-    weight = checked_weights(sample_weight, len(checked), what)
+    weight = checked_weights(sample_weight, len(found), what)
     rows = weight > 0
-    return checked[rows], weight[rows] / weight.max()
+    return _numbers_or_text(found[rows], what), weight[rows] / weight.max()
+
+
+def _numbers_or_text(values: NDArray[Any], what: str) -> NDArray[Any]:
+    from sklearn.utils import assert_all_finite
+
+    kind = values.dtype.kind
+    if kind in "USO":
+        objects = values.astype(object)
+        objects[missing_among(objects)] = None
+        faults = {object_fault(kind) for kind in set(map(type, objects))}
+        if "text" in faults:
+            return objects
+        kind = "f" if faults <= {None, "missing"} else kind
+    if kind not in "biuf":
+        raise ValueError(
+            f"{what} must hold numbers or text, got {values.dtype} such as {values[0]!r}"
+        )
+    numbers = np.array(objects if values.dtype.kind == "O" else values, np.float64)
+    assert_all_finite(numbers, allow_nan=True, input_name=what)
+    return numbers
 
 
 def _common_cells(
-    expected: tuple[NDArray[np.float64], NDArray[np.float64]],
-    actual: tuple[NDArray[np.float64], NDArray[np.float64]],
-    bins: Any,
+    samples: list[tuple[NDArray[Any], NDArray[np.float64]]], bins: Any
 ) -> tuple[list[NDArray[np.intp]], int]:
     """Number of the cell of each row in both sets, and how many cells there are."""
-    starts = np.unique(np.concatenate([expected[0], actual[0]]))
-    n_bins = number_of_bins(bins, len(starts))
-    if n_bins is not None:
-        known, group = np.unique(expected[0], return_inverse=True)
-        first = np.full(n_bins, np.inf)
-        np.minimum.at(first, equal_bins(group, expected[1], n_bins), known[group])
-        starts = first[np.isfinite(first)]
-    cells = [
-        np.maximum(np.searchsorted(starts, values, side="right") - 1, 0)
-        for values, _ in (expected, actual)
+    values = [values for values, _ in samples]
+    if any(one.dtype == object for one in values):
+        cells = _levels(values)
+    else:
+        starts = _starts(values, samples[0][1], bins)
+        cells = [np.where(np.isnan(v), -1, np.searchsorted(starts, v, "right")) for v in values]
+    used, number = np.unique(np.concatenate(cells), return_inverse=True)
+    return np.split(number, [len(cells[0])]), len(used)
+
+
+def _levels(values: list[NDArray[Any]]) -> list[NDArray[np.intp]]:
+    """Number the levels of text, -1 where it is missing."""
+    known: dict[str, int] = {}
+    return [
+        np.array(
+            [
+                -1 if value is None or value != value else known.setdefault(str(value), len(known))
+                for value in one.tolist()
+            ],
+            np.intp,
+        )
+        for one in values
     ]
-    return cells, len(starts)
+
+
+def _starts(
+    values: list[NDArray[np.float64]], weight: NDArray[np.float64], bins: Any
+) -> NDArray[np.float64]:
+    """Numbers at which cells begin, but for the lowest one."""
+    expected, actual = (one[~np.isnan(one)] for one in values)
+    starts: NDArray[np.float64] = np.unique(np.concatenate([expected, actual]))
+    n_bins = number_of_bins(bins, len(starts))
+    if n_bins is None:
+        return starts
+    known, group = np.unique(expected, return_inverse=True)
+    first = np.full(n_bins, np.inf)
+    np.minimum.at(first, equal_bins(group, weight[~np.isnan(values[0])], n_bins), known[group])
+    starts = first[np.isfinite(first)]
+    if len(starts) == n_bins:
+        return starts[1:]  # what is below is in the outermost cell
+    # Many rows are equal, all of them perhaps: other values would be in the cells of these.
+    beyond = np.nextafter(known[-1:], np.inf)
+    return np.asarray(np.concatenate([starts, beyond]))

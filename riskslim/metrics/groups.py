@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.data.faults import missing_among
+from riskslim.data.tables import values_of
 from riskslim.metrics.agreement import brier_score, calibration_line
 from riskslim.metrics.bootstrap import Interval, bootstrap_intervals
 from riskslim.metrics.calibration import wilson_interval
@@ -23,6 +25,7 @@ from riskslim.metrics.rows import (
     check_same_length,
     checked_level,
     checked_rows,
+    unmasked,
 )
 
 __all__ = ["GroupMetrics", "RiskGroup", "metrics_by_group", "risk_groups"]
@@ -31,6 +34,8 @@ __all__ = ["GroupMetrics", "RiskGroup", "metrics_by_group", "risk_groups"]
 MAX_GROUPS = 100
 # Log-odds this near to those of a threshold are of the risk that it is, but for rounding.
 _ROUNDED = 1e-9
+# What the rows are called that have no label of a group.
+MISSING = "(missing)"
 
 
 class RiskGroup(NamedTuple):
@@ -72,7 +77,7 @@ class GroupMetrics(NamedTuple):
     Attributes
     ----------
     group : object
-        Its label in the column; None for all rows together.
+        Its label in the column, "(missing)" where there is none; None for all rows together.
     n, n_positive : int
         Rows with weight.
     observed : Interval
@@ -207,7 +212,8 @@ def metrics_by_group(
     log_odds : array-like of shape (n,)
         Predicted, as ``score.decision_function(X)``.
     groups : array-like of shape (n,)
-        A label for each row, such as a column "sex"; at most 100 distinct ones.
+        A label for each row, such as a column "sex"; at most 100 distinct ones. Rows without one
+        are a group of their own, "(missing)".
     sample_weight : array-like of shape (n,), optional
     threshold : float, default 0.5
         The risk from which on rows are called positive.
@@ -222,13 +228,14 @@ def metrics_by_group(
     Returns
     -------
     tuple of GroupMetrics
-        That of all rows first, then one for each label in sorted order, of rows with weight.
+        That of all rows first, then one for each label in sorted order, of rows with weight;
+        those without a label come last.
 
     Raises
     ------
     ValueError
-        As in :func:`calibration_error`; missing or too many labels of groups; a threshold that is
-        not between 0 and 1.
+        As in :func:`calibration_error`; too many labels of groups; a threshold that is not between
+        0 and 1.
 
     Notes
     -----
@@ -246,8 +253,11 @@ def metrics_by_group(
     check_resamples(n_resamples)
     if not 0 < threshold < 1:
         raise ValueError(f"threshold must be a risk between 0 and 1, got {threshold!r}")
+    labels = values_of(groups, "groups")
+    y_true, log_odds, sample_weight, labels = unmasked(y_true, log_odds, sample_weight, labels)
     positive, odds, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
-    labels = _labels(groups, positive)
+    check_same_length(positive, labels)
+    labels, missing = _labels(labels)
     rows = weight > 0
     at = math.log(threshold / (1 - threshold))
     settings: Mapping[str, Any] = {
@@ -257,28 +267,25 @@ def metrics_by_group(
         "random_state": random_state,
     }
     found = [_of_group(None, positive[rows], odds[rows], weight[rows], **settings)]
-    for label in np.unique(labels[rows]).tolist():
-        own = rows & (labels == label)
+    own_rows = [
+        (label, rows & ~missing & (labels == label))
+        for label in np.unique(labels[rows & ~missing]).tolist()
+    ]
+    if missing[rows].any():
+        own_rows.append((MISSING, rows & missing))
+    for label, own in own_rows:
         found.append(_of_group(label, positive[own], odds[own], weight[own], **settings))
     return tuple(found)
 
 
-def _labels(groups: Any, positive: NDArray[np.bool_]) -> NDArray[Any]:
-    from riskslim.data.faults import missing_among
-    from riskslim.data.tables import values_of
-
-    labels = np.asarray(values_of(groups, "groups"))
-    check_same_length(positive, labels)
-    if (missing := missing_among(labels)).any():
-        raise ValueError(
-            f"groups has {missing.sum()} missing labels, first at row {missing.argmax()} (rows "
-            "counted from 0)"
-        )
+def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Labels that can be sorted, and which of them are missing."""
+    missing = missing_among(labels)
     if labels.dtype.kind == "O":
         labels = labels.astype(str)
-    if (n := len(np.unique(labels))) > MAX_GROUPS:
+    if (n := len(np.unique(labels[~missing]))) > MAX_GROUPS:
         raise ValueError(f"groups has {n} distinct labels, more than {MAX_GROUPS}")
-    return labels
+    return labels, missing
 
 
 def _of_group(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from riskslim.metrics.calibration import calibration_error
 from riskslim.metrics.discrimination import auc, log_loss, logistic_loss
+from riskslim.metrics.rows import has_both_classes
 from riskslim.solution import percent
 
 __all__ = [
@@ -120,6 +121,7 @@ def performance(
     Returns
     -------
     Performance
+        Without an AUC (NaN) where the rows are of one class.
     """
     with np.errstate(over="ignore"):
         are_log_odds = bool(np.abs(1 / (1 + np.exp(-scores)) - risk).max() <= _SAME_RISK)
@@ -131,7 +133,7 @@ def performance(
     return Performance(
         len(positive) if weight is None else int(np.count_nonzero(weight)),
         loss,
-        auc(positive, scores, weight),
+        auc(positive, scores, weight) if has_both_classes(positive, weight) else math.nan,
         # Risks of distinct scores can be equal in float64, and scores of equal risks differ.
         calibration_error(positive, risk, weight, scores if are_log_odds else None, bins=bins),
         float(model_size),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._checks import is_int, is_number
 from riskslim._wording import listing
 from riskslim.data.faults import missing_among
+from riskslim.data.tables import the_only_column, values_of
 from riskslim.data.weights import check_size_of_weights
 
 __all__ = [
@@ -25,8 +26,10 @@ __all__ = [
     "checked_values",
     "checked_weights",
     "equal_bins",
+    "has_both_classes",
     "number_of_bins",
     "records_of",
+    "unmasked",
     "weighted_quantiles",
 ]
 
@@ -105,6 +108,35 @@ def check_empty_rows(empty_rows: Any) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
+def unmasked(*arrays: Any) -> tuple[Any, ...]:
+    """Leave out the rows that one of several arrays masks.
+
+    Parameters
+    ----------
+    *arrays : array-like of shape (n,), or None
+        Of these rows, as labels, predictions and weights are.
+
+    Returns
+    -------
+    tuple
+        The arrays as they are where nothing is masked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics.rows import unmasked
+    >>> unmasked([0, 1, 1], np.ma.masked_equal([0.1, -9.0, 0.8], -9.0), None)
+    (array([0, 1]), array([0.1, 0.8]), None)
+    """
+    masks = [np.ma.getmaskarray(one).ravel() for one in arrays if np.ma.isMaskedArray(one)]
+    if not any(mask.any() for mask in masks):
+        return arrays
+    rows = [None if one is None else np.ma.getdata(np.ma.asarray(one)).ravel() for one in arrays]
+    check_same_length(*rows, *masks)
+    kept = ~np.logical_or.reduce(masks)
+    return tuple(None if one is None else one[kept] for one in rows)
+
+
 def checked_rows(
     y_true: Any, values: Any, sample_weight: Any, pos_label: Any, what: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
@@ -113,7 +145,7 @@ def checked_rows(
     Parameters
     ----------
     y_true, values, sample_weight : array-like of shape (n,)
-        No weights: each row has the weight 1.
+        No weights: each row has the weight 1. Rows that are masked in one of them are left out.
     pos_label
         As in :func:`calibration_error`.
     what : str
@@ -128,6 +160,7 @@ def checked_rows(
     ValueError
         As in :func:`calibration_error`.
     """
+    y_true, values, sample_weight = unmasked(y_true, values, sample_weight)
     positive = positive_rows(y_true, pos_label)
     checked = checked_values(values, what, len(positive))
     return positive, checked, checked_weights(sample_weight, len(positive), "y_true")
@@ -187,7 +220,7 @@ def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
     """
     from sklearn.utils import assert_all_finite, column_or_1d
 
-    labels = np.asarray(column_or_1d(y_true))
+    labels = np.asarray(column_or_1d(_with_gaps(y_true)))
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y_true")
     if labels.dtype.kind == "O" and (missing := missing_among(labels)).any():
@@ -225,7 +258,7 @@ def checked_values(
     """Finite numbers of shape (n,), as many as ``length`` says."""
     from sklearn.utils import assert_all_finite, column_or_1d
 
-    checked: NDArray[np.float64] = np.asarray(column_or_1d(values, dtype=np.float64))
+    checked: NDArray[np.float64] = np.asarray(column_or_1d(_with_gaps(values), dtype=np.float64))
     if length is not None and len(checked) != length:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{length}, "
@@ -235,11 +268,22 @@ def checked_values(
     return checked
 
 
+def _with_gaps(values: Any) -> Any:
+    """Values of which those that are masked are missing, as in tables."""
+    return values_of(the_only_column(values), "values") if np.ma.is_masked(values) else values
+
+
 def check_same_length(*arrays: NDArray[Any] | None) -> None:
     """Refuse arrays of different lengths."""
     from sklearn.utils import check_consistent_length
 
     check_consistent_length(*arrays)
+
+
+def has_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> bool:
+    """Say whether there are positive and negative rows that have weight."""
+    counted = positive if weight is None else positive[weight > 0]
+    return bool(counted.any() and not counted.all())
 
 
 def check_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64], what: str) -> None:

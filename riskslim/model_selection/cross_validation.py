@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.data.tables import series_name
+from riskslim.data.tables import series_name, values_of
 from riskslim.data.training_data import TrainingData
+from riskslim.data.weights import checked_weights
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
@@ -163,6 +164,26 @@ class CrossValidation:
         """True if the final model and those of all folds are finished."""
         return self.final is not None and len(self.folds) == self.n_folds
 
+    @property
+    def folds_with_auc(self) -> tuple[Fold, ...]:
+        """Those whose test rows are of both classes."""
+        return tuple(fold for fold in self.folds if not math.isnan(fold.test.auc))
+
+    def note_on_auc(self) -> str:
+        """Say of how many folds the AUC is, and why; empty where all have one.
+
+        Returns
+        -------
+        str
+        """
+        n = len(self.folds_with_auc)
+        if n == len(self.folds):
+            return ""
+        return (
+            f"AUC: of {n} of {len(self.folds)} folds. Test rows of the others have one class "
+            "alone: they have none."
+        )
+
     def values(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
         """One metric of each fold.
 
@@ -174,6 +195,7 @@ class CrossValidation:
         Returns
         -------
         ndarray of float64, shape (number of finished folds,)
+            NaN where it is not defined: the AUC of test rows of one class.
 
         Raises
         ------
@@ -185,8 +207,23 @@ class CrossValidation:
             raise ValueError(f"rows must be 'test' or 'train', got {rows!r}")
         return np.array([getattr(getattr(fold, rows), metric) for fold in self.folds], float)
 
+    def defined(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
+        """One metric of each fold that has it.
+
+        Parameters
+        ----------
+        metric, rows
+            As in :meth:`values`.
+
+        Returns
+        -------
+        ndarray of float64, shape (number of these folds,)
+        """
+        values = self.values(metric, rows)
+        return values[~np.isnan(values)]
+
     def mean(self, metric: str, rows: str = "test") -> float:
-        """Mean of a metric over the folds.
+        """Mean of a metric over the folds that have it.
 
         Parameters
         ----------
@@ -196,9 +233,9 @@ class CrossValidation:
         Returns
         -------
         float
-            NaN if no fold is finished.
+            NaN if there is no such fold.
         """
-        values = self.values(metric, rows)
+        values = self.defined(metric, rows)
         return float(values.mean()) if values.size else math.nan
 
     def standard_error(self, metric: str, rows: str = "test") -> float:
@@ -212,9 +249,9 @@ class CrossValidation:
         Returns
         -------
         float
-            NaN with fewer than two finished folds.
+            NaN with fewer than two folds that have it.
         """
-        values = self.values(metric, rows)
+        values = self.defined(metric, rows)
         if values.size < 2:
             return math.nan
         return float(values.std(ddof=1) / math.sqrt(values.size))
@@ -232,8 +269,8 @@ class CrossValidation:
         str
             For example "0.843 (0.811 - 0.872)", or "5.0% (3.1% - 6.2%)".
         """
-        values = self.values(metric, rows)
-        if not values.size or np.isnan(values).any():
+        values = self.defined(metric, rows)
+        if not values.size:
             return "-"
         mean, low, high = (
             metric_text(metric, value) for value in (values.mean(), values.min(), values.max())
@@ -305,7 +342,7 @@ class CrossValidation:
         # Thresholds are log-odds, or whatever the model has: no number that people add up.
         return plot_roc(
             self.operating_points(self._finished()),
-            folds=[self.operating_points(fold) for fold in self.folds],
+            folds=[self.operating_points(fold) for fold in self.folds_with_auc],
             label="final model, training rows", mark=False, ax=ax,
         )  # fmt: skip
 
@@ -359,7 +396,7 @@ class CrossValidation:
             final = "-" if self.train is None else metric_text(metric, getattr(self.train, metric))
             tested = "" if metric in METRICS[3:] else self.summary(metric)
             lines.append(f"{metric:<16}{tested:<26}{self.summary(metric, 'train'):<26}{final}")
-        return "\n".join([head, *lines])
+        return "\n".join(filter(None, [head, *lines, self.note_on_auc()]))
 
 
 def _record(
@@ -384,6 +421,7 @@ class _Data:
     y: NDArray[Any]
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
+    groups: NDArray[Any] | None = None
 
     def rows(self, rows: NDArray[np.intp]) -> _Data:
         from sklearn.utils import _safe_indexing
@@ -395,6 +433,13 @@ class _Data:
             self.y[rows],
             self.positive[rows],
             weight,
+            None if self.groups is None else self.groups[rows],
+        )
+
+    def splits(self, cv: Any, random_state: int) -> list[Split]:
+        """Folds of these rows, which part no group."""
+        return splits_of(
+            cv, self.X, self.positive, self.weight, groups=self.groups, random_state=random_state
         )
 
 
@@ -452,14 +497,16 @@ def cross_validate_risk_score(
         (:func:`~riskslim.model_selection.read_folds`); an object of scikit-learn with ``split``; or
         pairs of row numbers (train, test).
     groups : array-like of shape (n,), optional
-        For a splitter that keeps groups of rows together.
+        A label for each row: those of one label, such as the visits of one patient, are never
+        parted, by inner folds either. Numbers of folds keep them together, splitters get them, and
+        folds that part them are refused.
     param_grid : mapping from names to values, or sequence of them, optional
         Parameters to choose from, in the form of :class:`sklearn.model_selection.ParameterGrid`.
     tuning_metric : {"auc", "loss", "cal"}, default "auc"
         Parameters with the best mean of it over the inner test rows are chosen, the first ones
         of equals. The paper maximises the AUC.
     inner_cv : int or splitter, default 5
-        Folds within each set of training rows.
+        Folds within each set of training rows; groups as for ``cv``.
     bins : int or "auto" or None
         Of CAL, as in :func:`~riskslim.calibration_error`.
     pos_label : optional
@@ -484,9 +531,9 @@ def cross_validate_risk_score(
     Raises
     ------
     ValueError, TypeError
-        Folds that do not fit the data, or with rows of one class only (the fold is named); labels
-        of more than two classes; an estimator that has no ``predict_proba``, or cannot take
-        weights that are given; unknown parameters.
+        Folds that do not fit the data, that part a group, or with training rows of one class (the
+        fold is named); labels of more than two classes; an estimator that has no
+        ``predict_proba``, or cannot take weights that are given; unknown parameters.
     KeyboardInterrupt
         Ctrl-C before any model was finished.
 
@@ -507,11 +554,12 @@ def cross_validate_risk_score(
     if pos_label is None:
         pos_label = _innermost(estimator, "positive_label")
     positive = positive_rows(y, pos_label)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(positive))
     check_consistent_length(X, positive, weight)
     flat = np.asarray(y).ravel()
-    data = _Data(X, flat if series_name(y) is None else y, flat, positive, weight)
-    splits = splits_of(cv, X, positive, weight, groups=groups, random_state=random_state)
+    groups = None if groups is None else values_of(groups, "groups")
+    data = _Data(X, flat if series_name(y) is None else y, flat, positive, weight, groups)
+    splits = data.splits(cv, random_state)
     tuning = None
     if param_grid is not None:
         _check_tuning(estimator, param_grid, tuning_metric)
@@ -585,24 +633,28 @@ def _fitted(estimator: Any, parameters: Mapping[str, Any] | None, data: _Data) -
     from sklearn.base import clone
 
     model = clone(estimator).set_params(**(parameters or {}))
-    model.fit(data.X, data.labels, **_weights(model, data.weight))
+    model.fit(data.X, data.labels, **_of_rows(model, data))
     return model
 
 
-def _weights(estimator: Any, weight: NDArray[np.float64] | None) -> dict[str, Any]:
-    """The argument by which an estimator takes weights."""
+def _of_rows(estimator: Any, data: _Data) -> dict[str, Any]:
+    """The arguments by which an estimator takes weights and, if it has folds itself, groups."""
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
-    if weight is None:
-        return {}
     last, prefix = estimator, ""
     while isinstance(last, Pipeline):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    if not has_fit_parameter(last, "sample_weight"):
-        raise ValueError(f"{type(last).__name__} cannot be fitted with sample_weight")
-    return {f"{prefix}sample_weight": weight}
+    found = {}
+    if data.weight is not None:
+        if not has_fit_parameter(last, "sample_weight"):
+            raise ValueError(f"{type(last).__name__} cannot be fitted with sample_weight")
+        found[f"{prefix}sample_weight"] = data.weight
+    if data.groups is not None and isinstance(last, (GridSearchCV, RandomizedSearchCV)):
+        found[f"{prefix}groups"] = data.groups
+    return found
 
 
 def _predictions(model: Any, data: _Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -681,9 +733,7 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
     """
     from sklearn.model_selection import ParameterGrid
 
-    splits = splits_of(
-        tuning.n_folds, data.X, data.positive, data.weight, random_state=tuning.random_state
-    )
+    splits = data.splits(tuning.n_folds, tuning.random_state)
     parts = [(data.rows(split.train), data.rows(split.test)) for split in splits]
     sign = 1.0 if tuning.metric in LARGER_IS_BETTER else -1.0
     best, most = None, -math.inf
@@ -695,7 +745,13 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
                 return None
             found = _performance(model, None, test, *_predictions(model, test), plan.bins)
             values.append(getattr(found, tuning.metric))
-        merit = sign * float(np.mean(values))
+        known = [value for value in values if not math.isnan(value)]
+        if not known:
+            raise ValueError(
+                f"parameters cannot be chosen by {tuning.metric!r}: the test rows of every inner "
+                "fold have one class alone. Use fewer inner folds, or tuning_metric='loss'"
+            )
+        merit = sign * float(np.mean(known))
         if best is None or merit > most:
             best, most = dict(parameters), merit
     return best

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_int, is_int
 from riskslim._writing import write_file
-from riskslim.metrics.rows import positive_rows
+from riskslim.data.faults import missing_among
+from riskslim.data.tables import values_of
+from riskslim.metrics.rows import check_same_length, positive_rows
 
 __all__ = ["Split", "read_folds", "splits_of", "stratified_folds", "write_folds"]
 
@@ -36,7 +38,9 @@ class Split(NamedTuple):
     test: NDArray[np.intp]
 
 
-def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> NDArray[np.int64]:
+def stratified_folds(
+    y: ArrayLike, n_folds: int = 5, *, groups: ArrayLike | None = None, random_state: int = 0
+) -> NDArray[np.int64]:
     """Number the rows by folds, each with about the same share of positive rows.
 
     Parameters
@@ -45,6 +49,8 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
         Labels of two classes.
     n_folds : int, default 5
         At least 2.
+    groups : array-like of shape (n,), optional
+        Rows with the same label, such as the visits of one patient, are in the same fold.
     random_state : int, default 0
         The same seed gives the same folds.
 
@@ -52,12 +58,14 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
     -------
     ndarray of int64, shape (n,)
         0, ..., ``n_folds`` - 1: the fold in which a row is tested, from
-        :class:`sklearn.model_selection.StratifiedKFold`.
+        :class:`sklearn.model_selection.StratifiedKFold`, or with groups from
+        :class:`sklearn.model_selection.StratifiedGroupKFold`.
 
     Raises
     ------
     TypeError, ValueError
-        ``n_folds`` is no int; labels are missing; one class has fewer rows than there are folds.
+        ``n_folds`` is no int; labels are missing; one class has fewer rows, or is in fewer groups,
+        than there are folds.
 
     Examples
     --------
@@ -68,21 +76,46 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
     >>> np.bincount(folds), np.bincount(folds[y == 1])
     (array([3, 3, 3]), array([1, 1, 1]))
     """
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     positive = positive_rows(y)
     n_folds = as_int(n_folds, "n_folds")
-    smaller = int(min(positive.sum(), (~positive).sum()))
+    group = np.arange(len(positive)) if groups is None else _numbers_of(groups, positive)
+    smaller = min(len(np.unique(group[rows])) for rows in (positive, ~positive))
     if smaller < n_folds:
+        what = "has" if groups is None else "is in"
+        kind = "rows" if groups is None else "groups"
         raise ValueError(
             f"n_splits={n_folds} cannot be greater than the number of members in each class: the "
-            f"smaller class has {smaller} of {len(positive)} rows"
+            f"smaller class {what} {smaller} of {len(np.unique(group))} {kind}"
         )
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    X = np.zeros((len(positive), 1))
+    if groups is None:
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+        pairs = splitter.split(X, positive)
+    else:
+        # Equal groups are taken in the order of their numbers, which are drawn here: the
+        # shuffling of StratifiedGroupKFold counts labels for other groups than their own in some
+        # versions.
+        drawn = np.random.default_rng(random_state).permutation(group.max() + 1)
+        pairs = StratifiedGroupKFold(n_folds).split(X, positive, drawn[group])
     folds = np.empty(len(positive), np.int64)
-    for k, (_, test) in enumerate(splitter.split(np.zeros((len(positive), 1)), positive)):
+    for k, (_, test) in enumerate(pairs):
         folds[test] = k
     return folds
+
+
+def _numbers_of(groups: Any, y: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Number the groups of rows in the order in which they appear."""
+    labels = values_of(groups, "groups")
+    check_same_length(y, labels)
+    if (missing := missing_among(labels)).any():
+        raise ValueError(
+            f"groups has {missing.sum()} missing labels, first at row {missing.argmax()} (rows "
+            "counted from 0): give rows that belong to no other ones a group of their own"
+        )
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.intp)
 
 
 def write_folds(path: str | os.PathLike[str], folds: ArrayLike) -> None:
@@ -231,7 +264,7 @@ def splits_of(
         Which rows are positive.
     sample_weight : ndarray of float64, shape (n,), optional
     groups : array-like of shape (n,), optional
-        Passed on to the splitter.
+        Rows that no fold may part; passed on to the splitter.
     random_state : int, default 0
         Seed of stratified folds.
 
@@ -242,13 +275,17 @@ def splits_of(
     Raises
     ------
     ValueError, TypeError
-        Folds that do not fit the data, or that have rows of one class only; the fold is named.
+        Folds that do not fit the data, that have training rows of one class only, or no test rows,
+        or that part a group; the fold is named.
     """
+    group = None if groups is None else _numbers_of(groups, y)
     splits = _splits(cv, X, y, groups, random_state)
     if len(splits) < 2:
         raise ValueError(f"at least two folds are needed, got {len(splits)}")
     for number, split in enumerate(splits):
         _check_split(number, split, y, sample_weight)
+        if group is not None:
+            _check_groups(number, split, group)
     return splits
 
 
@@ -256,11 +293,7 @@ def _splits(
     cv: Any, X: Any, y: NDArray[np.bool_], groups: ArrayLike | None, random_state: int
 ) -> list[Split]:
     if is_int(cv):
-        if groups is not None:
-            raise ValueError(
-                "groups need a splitter that heeds them: cv=StratifiedGroupKFold(n_splits=5)"
-            )
-        cv = stratified_folds(y, int(cv), random_state=random_state)
+        cv = stratified_folds(y, int(cv), groups=groups, random_state=random_state)
     elif isinstance(cv, (str, os.PathLike)):
         cv = read_folds(cv)
     if hasattr(cv, "split"):
@@ -304,12 +337,28 @@ def _check_split(
     is_train[split.train] = True
     if is_train[split.test].any():
         raise ValueError(f"fold {number} trains on rows that it tests on")
-    for role, rows in split._asdict().items():
-        counted = rows if sample_weight is None else rows[sample_weight[rows] > 0]
-        for sign, present in (("positive", y[counted].any()), ("negative", (~y[counted]).any())):
-            if not present:
-                raise ValueError(
-                    f"fold {number} has no {sign} row (with a weight above zero) among its "
-                    f"{len(rows)} {role} rows: a risk score needs both classes there. Use fewer or "
-                    "stratified folds, as cv=5 does"
-                )
+    train, test = (
+        rows if sample_weight is None else rows[sample_weight[rows] > 0] for rows in split
+    )
+    for sign, present in (("positive", y[train].any()), ("negative", (~y[train]).any())):
+        if not present:
+            raise ValueError(
+                f"fold {number} has no {sign} row (with a weight above zero) among its "
+                f"{len(split.train)} train rows: a risk score needs both classes there. Use fewer "
+                "or stratified folds, as cv=5 does"
+            )
+    # Of one class alone, as those of a site may be, they have no AUC, and all other metrics.
+    if not len(test):
+        raise ValueError(f"fold {number} has no test row (with a weight above zero)")
+
+
+def _check_groups(number: int, split: Split, group: NDArray[np.intp]) -> None:
+    """Refuse to test on rows whose group is in the training rows."""
+    parted = split.test[np.isin(group[split.test], group[split.train])]
+    if len(parted):
+        raise ValueError(
+            f"fold {number} parts {len(np.unique(group[parted]))} of the groups: it tests on row "
+            f"{parted[0]} (rows counted from 0) and trains on others of the same group. Use a "
+            "number of folds, cv=5, or a splitter that heeds groups, "
+            "cv=StratifiedGroupKFold(n_splits=5)"
+        )

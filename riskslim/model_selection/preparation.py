@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from riskslim.classifier import RiskSLIMClassifier, training_data_of
 from riskslim.data.tables import open_table
 from riskslim.data.training_data import TrainingData
+from riskslim.data.weights import checked_weights
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
@@ -23,10 +24,30 @@ from riskslim.exceptions import (
 )
 from riskslim.items.encoder import ItemEncoder, check_rows, item_table, notes_on_items_left_out
 from riskslim.items.parameters import is_supervised
+from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection.folds import Split
 from riskslim.reader import are_paths
+from riskslim.score.rows import is_positive
 
-__all__ = ["Preparation"]
+__all__ = ["OneClassRows", "Preparation"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OneClassRows:
+    """Test rows of one class: no training data, but a score is measured on them.
+
+    Parameters
+    ----------
+    X : object
+        What :meth:`riskslim.RiskScore.decision_function` takes.
+    labels : ndarray of int8, shape (n,)
+        -1 or +1.
+    sample_weight : ndarray of float64, shape (n,), or None
+    """
+
+    X: Any
+    labels: NDArray[np.int8]
+    sample_weight: NDArray[np.float64] | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,7 +113,7 @@ class Preparation:
         """
         return self._fitted(self.X, self.y, self.sample_weight)[1]
 
-    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData]:
+    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData | OneClassRows]:
         """Make training data of the training rows of a fold, and of its test rows by what they say.
 
         Parameters
@@ -102,7 +123,8 @@ class Preparation:
         Returns
         -------
         train, test : TrainingData
-            The items of both are fitted to the training rows.
+            The items of both are fitted to the training rows. Test rows of one class are
+            :class:`OneClassRows`.
 
         Raises
         ------
@@ -121,7 +143,15 @@ class Preparation:
             if encoder is not None:
                 check_rows(encoder, open_table(X))
                 X = item_table(encoder, X)
-            names = None if open_table(X).names is not None else train.feature_names
+            table = open_table(X)
+            names = None if table.names is not None else train.feature_names
+            positive = is_positive(y, train.classes, table.n_samples)
+            if weight is not None:
+                weight = checked_weights(weight, table.n_samples)
+            if not has_both_classes(positive, weight):
+                if names is not None:
+                    table = dataclasses.replace(table, names=names)
+                return train, OneClassRows(table, np.where(positive, 1, -1).astype(np.int8), weight)
             test = TrainingData(
                 X,
                 y,

@@ -37,10 +37,11 @@ from riskslim.metrics.performance import (
     check_metric,
     performance,
 )
+from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection.cross_validation import CrossValidation, Fold
 from riskslim.model_selection.folds import Split, splits_of
 from riskslim.model_selection.parallel import Step, in_parallel
-from riskslim.model_selection.preparation import Preparation
+from riskslim.model_selection.preparation import OneClassRows, Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
 from riskslim.rows.file_rows import FileRows
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 
 # Rows one by one: in memory, or in files that are read again.
-_InOrder: TypeAlias = "TrainingData | FileRows"
+_InOrder: TypeAlias = "TrainingData | FileRows | OneClassRows"
 
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.
@@ -197,8 +198,15 @@ class ModelSizePath:
             )
         sign = -1.0 if metric in LARGER_IS_BETTER else 1.0
         cost = [sign * found.mean(metric) for _, found in tested]
+        if any(map(math.isnan, cost)):
+            raise ValueError(
+                f"no size can be chosen by {metric!r}: the test rows of every fold have one class "
+                "alone. Use fewer folds, or metric='loss'"
+            )
         best = int(np.argmin(cost))
         slack = tested[best][1].standard_error(metric) if rule == "one_standard_error" else 0.0
+        if math.isnan(slack):  # of one fold there is no error
+            slack = 0.0
         return next(
             entry
             for (entry, _), value in zip(tested, cost, strict=True)
@@ -216,7 +224,7 @@ class ModelSizePath:
         """
         return [_size_record(entry) for entry in self.entries]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Any = None) -> Axes:
         """Draw loss, AUC, CAL and optimality gap against the model size.
 
         Parameters
@@ -226,9 +234,10 @@ class ModelSizePath:
 
         Returns
         -------
-        ndarray of matplotlib axes, shape (2, 2)
-            Training data in blue; mean and range over the test rows of folds in orange. Where no
-            gap is left, that of the gap says so.
+        matplotlib Axes
+            Those of the loss; ``figure.axes`` of it has all four. Training data are in blue, mean
+            and range over the test rows of folds in orange. Where no gap is left, the axes of the
+            gap say so.
 
         Raises
         ------
@@ -243,17 +252,18 @@ class ModelSizePath:
         for ax, (metric, name) in zip(axes.flat, names.items(), strict=True):
             self._plot_metric(ax, metric)
             ax.set(xlabel="Largest model size", ylabel=name)
-        axes.flat[0].legend(frameon=False)
-        return axes
+        first: Axes = axes.flat[0]
+        first.legend(frameon=False)
+        return first
 
     def _plot_metric(self, ax: Axes, metric: str) -> None:
         from riskslim.plots import BLUE, ORANGE, plot_line
 
         trained = [(e.max_size, getattr(e.train, metric)) for e in self.entries if e.train]
         tested = [
-            (entry.max_size, entry.cross_validation.values(metric))
+            (entry.max_size, entry.cross_validation.defined(metric))
             for entry in self.entries
-            if entry.cross_validation is not None and entry.cross_validation.folds
+            if entry.cross_validation is not None and entry.cross_validation.defined(metric).size
         ]
         percent = metric in PERCENT
         plot_line(ax, trained, BLUE, "training data", percent=percent)
@@ -295,7 +305,9 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
     found = entry.cross_validation
     if found is not None and found.folds:
         for name in METRICS:
-            values = found.values(name)
+            values = found.defined(name)
+            if not values.size:
+                values = np.array([math.nan])
             record |= {
                 f"test_{name}_mean": float(values.mean()),
                 f"test_{name}_min": float(values.min()),
@@ -334,6 +346,7 @@ def model_size_path(
     *,
     sizes: int | Iterable[int] | None = None,
     cv: Any = None,
+    groups: ArrayLike | None = None,
     random_state: int = 0,
     bins: Any = None,
     n_jobs: int | None = 1,
@@ -361,6 +374,8 @@ def model_size_path(
     cv : int, array-like of int, path, splitter, or iterable of pairs, optional
         Folds as in :func:`cross_validate_risk_score`: the same sizes are then solved on the
         training rows of each, and measured on its test rows.
+    groups : array-like of shape (n,), optional
+        Rows that no fold may part, as in :func:`cross_validate_risk_score`.
     random_state : int, default 0
         Seed of stratified folds.
     bins : int or "auto" or None
@@ -420,7 +435,9 @@ def model_size_path(
     given = (problem, X, y, sample_weight)
     stated, data, arguments, prepared = _stated(*given, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
-    splits = [] if cv is None else _splits_of(data, cv, random_state)
+    if cv is None and groups is not None:
+        raise ValueError("groups are for folds, but there are none: model_size_path(..., cv=5)")
+    splits = [] if cv is None else _splits_of(data, cv, groups, random_state)
     told = search_progress if n_jobs == 1 else None
     kept = None
     if checkpoint is not None:
@@ -482,11 +499,12 @@ def _in_order(data: TrainingData) -> _InOrder:
     return data
 
 
-def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+def _splits_of(data: TrainingData, cv: Any, groups: Any, random_state: int) -> list[Split]:
     rows = _in_order(data)
     positive = rows.labels > 0
     X = np.zeros((len(positive), 1))  # whose columns do not matter
-    return splits_of(cv, X, positive, rows.sample_weight, random_state=random_state)
+    weight = rows.sample_weight
+    return splits_of(cv, X, positive, weight, groups=groups, random_state=random_state)
 
 
 def _facts(
@@ -531,7 +549,7 @@ class _Plan:
         if refitted is not None:
             train, test = refitted.on_fold(split)
         else:
-            train, test = _chosen(self.data, split.train), _chosen(self.data, split.test)
+            train, test = _chosen(self.data, split.train), _tested(self.data, split.test)
         return _Rows(train, train, test, split.test)
 
 
@@ -695,6 +713,16 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
     return chosen
 
 
+def _tested(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData | OneClassRows:
+    """Some of the rows, to measure scores on."""
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    labels = data.labels[rows]
+    if has_both_classes(labels > 0, weight):
+        return _chosen(data, rows)
+    columns = {name: data.column(j)[rows] for j, name in enumerate(data.feature_names)}
+    return OneClassRows(columns, labels, weight)
+
+
 def _solve_each(
     plan: _Plan, name: str, problem: RiskScoreProblem, rows: _Rows, found: list[_Searched]
 ) -> None:
@@ -803,7 +831,9 @@ def _predictions(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Risks and log-odds of all rows, which are read once."""
     log_odds: NDArray[np.float64] = (
-        rows.log_odds(score) if isinstance(rows, FileRows) else score.decision_function(rows)
+        rows.log_odds(score)
+        if isinstance(rows, FileRows)
+        else score.decision_function(rows.X if isinstance(rows, OneClassRows) else rows)
     )
     return logistic(log_odds), log_odds
 

@@ -664,7 +664,7 @@ class RiskScoreProblem:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
         return requirements_of(self, vector)
 
-    def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
+    def remarks(self, coef: ArrayLike, *, scale: float | None = None) -> tuple[str, ...]:
         """Say in words what is worth knowing about a risk score of this problem.
 
         An optimal score can be a poor one because of what it was allowed to be: features whose
@@ -675,11 +675,15 @@ class RiskScoreProblem:
         ----------
         coef : array-like of shape (d + 1,)
             Intercept first, as in ``solution.coef``.
+        scale : float, optional
+            That of the score, ``solution.scale``; it matters where there are several, and
+            constraints depend on them. Default: the best one with which these are met.
 
         Returns
         -------
         tuple of str
-            One sentence or two for each: no feature has points; one point per unit spans more than
+            One sentence or two for each: no feature has points; features with points have values
+            that look like codes, such as -9 or 999; one point per unit spans more than
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
             a bound that forces the feature into the score; the scale is at an end of its interval;
@@ -710,7 +714,7 @@ class RiskScoreProblem:
         vector = np.asarray(coef)
         if vector.shape != self.lower.shape:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
-        return remarks_on(self, vector, self._given_intercepts())
+        return remarks_on(self, vector, self._given_intercepts(), scale)
 
     def __repr__(self) -> str:
         return (

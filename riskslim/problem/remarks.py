@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
 from riskslim.data.store import KernelRows
+from riskslim.items.codes import note_on_special, suspected_special
 from riskslim.problem.rate_remarks import remarks_on_rates
 from riskslim.problem.scale_remark import remark_on_scale
 from riskslim.problem.separation import remark_on as separation_remark
@@ -39,7 +40,10 @@ _MEDIAN_ROWS = 10_000
 
 
 def remarks_on(
-    problem: RiskScoreProblem, vector: NDArray[Any], given_intercepts: Collection[int]
+    problem: RiskScoreProblem,
+    vector: NDArray[Any],
+    given_intercepts: Collection[int],
+    scale: float | None = None,
 ) -> tuple[str, ...]:
     """Name what an optimal score may be a poor one for: units, bounds, scales and weights.
 
@@ -50,6 +54,8 @@ def remarks_on(
         Points of the score, intercept first.
     given_intercepts : collection of int
         Bounds of the intercept that were given: one that was derived costs nothing.
+    scale : float, optional
+        As in :meth:`RiskScoreProblem.remarks`.
 
     Returns
     -------
@@ -59,12 +65,16 @@ def remarks_on(
     data = problem.loss.data
     separated = separations(data, vector)
     # Of many rows it takes a while: once, for all who ask.
-    scale = problem.loss.best_scale(vector)
+    if not problem.is_constrained_per_scale:
+        scale = problem.loss.best_scale(vector)
+    elif scale is None:
+        scale = _best_scale_allowed(problem, vector)
     remarks = (
         remark_on_weights(data),
         _same_name(data),
         _empty(problem, vector),
         _too_wide(problem),
+        _on_codes(problem, vector),
         separation_remark(separated, _outcome(data)),
         _at_bounds(
             problem, vector, given_intercepts, {one.feature for one in separated if one.is_exact}
@@ -75,6 +85,16 @@ def remarks_on(
         *remarks_on_rates(problem.constraints, data, vector, scale),
     )
     return tuple(remark for remark in remarks if remark)
+
+
+def _best_scale_allowed(problem: RiskScoreProblem, vector: NDArray[Any]) -> float:
+    """The best scale of those with which a vector meets the constraints, of all if there is none.
+
+    A score that breaks a constraint at its best scale was returned with another one.
+    """
+    scales = problem.scales.values or ()
+    allowed = [one for one in scales if problem.at_scale(one).is_feasible(vector)]
+    return min(allowed or scales, key=lambda one: problem.objective(vector, scale=one))
 
 
 def _outcome(data: TrainingData) -> str:
@@ -202,6 +222,19 @@ def _too_wide(problem: RiskScoreProblem) -> str:
     )
 
 
+def _on_codes(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
+    """Name features that points are multiplied by, and that have values which look like codes."""
+    data, (low, high) = problem.loss.data, _ranges(problem.loss.data)
+    found = {}
+    for j in np.flatnonzero(vector[1:]).tolist():
+        if high[j] - low[j] > 1:
+            values = np.asarray(data.rows.counted_values(j, _MEDIAN_ROWS), np.float64)
+            if suspected := suspected_special(values):
+                found[data.feature_names[j]] = suspected
+    note = note_on_special(found) if found else ""
+    return f"{note[:1].upper()}{note[1:]}." if note else ""
+
+
 def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Smallest and largest values of the features in rows that count, as far as these are known."""
     found = data.rows.counted_ranges()
@@ -219,9 +252,11 @@ def _at_end_of_scales(problem: RiskScoreProblem, vector: NDArray[Any], best: flo
             f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
             "wider interval may give a better score."
         )
+    # Constraints that depend on the scale allow no interval.
+    hint = "" if problem.is_constrained_per_scale else "; an interval is written as (low, high)"
     return (
         f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
-        "give a better score; an interval is written as (low, high)."
+        f"give a better score{hint}."
     )
 
 

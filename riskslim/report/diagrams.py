@@ -54,7 +54,8 @@ def thresholds(rows: Sequence[Rows]) -> NDArray[np.float64]:
         Up to where hardly anything is gained any more by acting, or to the 99% quantile of the
         risks if that comes first, and twice the prevalence at least.
     """
-    end = min(max(map(_last_benefit, rows)), 0.99)
+    # Without any outcome nothing is gained at any risk.
+    end = min(max(map(_last_benefit, rows)) or max(one.risk.max() for one in rows), 0.99)
     step = 10.0 ** math.floor(math.log10(end)) / 2
     end = min(math.ceil(end / step - 1e-9) * step, 0.99)
     return np.linspace(end / _N_THRESHOLDS, end, _N_THRESHOLDS)
@@ -92,12 +93,12 @@ def diagrams(
     Returns
     -------
     dict from str to Diagram
-        "risks", "reliability", "roc", "histogram" and "decision".
+        "risks", "reliability", "roc" if there are both classes, "histogram" and "decision".
     """
-    return {
-        "risks": _risks(score, rows),
-        "reliability": _reliability(score, rows, cv),
-        "roc": _roc(score, rows, cv),
+    found = {"risks": _risks(score, rows), "reliability": _reliability(score, rows, cv)}
+    if rows.has_both_classes:
+        found["roc"] = _roc(score, rows, cv)
+    return found | {
         "histogram": _histogram(score, rows),
         "decision": _decision(rows, thresholds),
     }
@@ -145,7 +146,7 @@ def _risks(score: RiskScore, rows: Rows) -> Diagram:
 
 def _roc(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
-    folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
+    folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds_with_auc]
     is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
     return drawn(
         lambda ax: plot_roc(points, folds=folds, label=rows.name, mark=is_marked, ax=ax),
@@ -171,11 +172,15 @@ def _histogram(score: RiskScore, rows: Rows) -> Diagram:
             rows.positive, rows.scores, rows.weight, class_names=names, ax=ax
         ),
         f"histogram-{rows.key}",
-        f"Scores by class, {rows.name}: the mean score of rows {names[0]} is {means[0]:.3g}, "
-        f"that of rows {names[1]} is {means[1]:.3g}.",
+        f"Scores by class, {rows.name}: the mean score of rows {names[0]} is {_mean(means[0])}, "
+        f"that of rows {names[1]} is {_mean(means[1])}.",
         f"Scores by class, {rows.name}: share of the rows of each class that have a score.",
         _WIDE,
     )
+
+
+def _mean(value: float) -> str:
+    return "missing, for there are none" if math.isnan(value) else f"{value:.3g}"
 
 
 def _in_legend(text: str) -> str:

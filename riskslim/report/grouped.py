@@ -149,6 +149,8 @@ def _table(grouped: GroupedRows) -> ReportTable:
         "have Wilson's 95% intervals. Groups differ by chance as well, the more the smaller they "
         "are: compare intervals."
     )
+    if any(group.n_positive in (0, group.n) for group in grouped.found):
+        note += " AUC and calibration intercept take rows with the outcome and rows without it."
     heads = (grouped.column, "Rows", *_SHARES.values(), *_NUMBERS.values())
     return ReportTable(f"By {grouped.column}, {grouped.data}", heads, table, note)
 

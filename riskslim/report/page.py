@@ -203,7 +203,7 @@ def _page(
             for k, one in enumerate(rows)
         ],
         groups=grouped_tables(groups),
-        operating=[operating_table(score, one) for one in rows],
+        operating=[operating_table(score, one) if one.has_both_classes else None for one in rows],
         requirements=requirements(score, stated) or None,
         sizes=None if size_path is None else path_tables(score, size_path),
         path_diagram=None if size_path is None else diagrams.path_diagram(size_path),

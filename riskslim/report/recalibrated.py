@@ -79,18 +79,24 @@ def metrics_of(link: RiskScale, rows: Rows) -> dict[str, float]:
     log_odds = link.log_odds(rows.scores.astype(np.float64))
     risk, positive, weight = logistic(log_odds), rows.positive, rows.weight
     found = performance(positive, risk, log_odds, weight, 0, math.nan, rows.bins)
-    line = calibration_line(positive, log_odds, weight)
+    intercept = slope = math.nan
+    if rows.has_both_classes:
+        line = calibration_line(positive, log_odds, weight)
+        intercept, slope = line.intercept.value, line.slope.value
     return {
         "loss": found.loss, "cal": found.cal, "predicted": weighted_mean(risk, weight),
         "observed": weighted_mean(positive, weight),
-        "calibration_intercept": line.intercept.value, "calibration_slope": line.slope.value,
+        "calibration_intercept": intercept, "calibration_slope": slope,
         "brier": brier_score(positive, risk, weight),
     }  # fmt: skip
 
 
 def _metric_cells(values: dict[str, float]) -> list[Cell]:
     cells = [Cell(share_or_metric_text(name, values[name]), values[name]) for name in _METRICS]
-    return cells + [number_cell(values[name], ".3f") for name in _OTHERS]
+    return cells + [
+        Cell("-") if math.isnan(values[name]) else number_cell(values[name], ".3f")
+        for name in _OTHERS
+    ]
 
 
 def _risks_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:

@@ -159,6 +159,8 @@ def _risks(score: RiskScore, rows: Rows) -> Iterator[_Line]:
 
 def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
     """Rates at all thresholds on the score."""
+    if not rows.has_both_classes:
+        return
     points = operating_points(rows.positive, rows.scores, rows.weight)
     finite = np.flatnonzero(points.thresholds < math.inf)
     scores = points.thresholds[finite]

@@ -73,6 +73,7 @@ def remarks(
             f"rows with a loss of {certificate.loss:.6g}, and not {rows[0].performance.n_samples} "
             f"rows with a loss of {rows[0].performance.loss:.6g}."
         )
+    found += [f"{_title(one)}: {why}." for one in rows if (why := one.why_undefined)]
     found += _remarks_on_calibration(score, rows)
     found += _remarks_on_drift(rows, drifts)
     for one in rows:
@@ -87,7 +88,7 @@ def _remarks_of_fit(
 ) -> tuple[str, ...]:
     """Remarks of a fit on its score; where it kept none, those that training rows still show."""
     if problem is not None:
-        return problem.remarks(vector_of(score))
+        return problem.remarks(vector_of(score), scale=score.scale)
     if score.fit_remarks:  # with all that the training rows show
         return remarks_at_fit(score)
     if rows.name != "training data":

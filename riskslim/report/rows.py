@@ -25,6 +25,7 @@ from riskslim.metrics.calibration import (
 from riskslim.metrics.discrimination import logistic_loss
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
+from riskslim.metrics.rows import has_both_classes
 from riskslim.score.link import original_link_of
 from riskslim.score.observations import class_labels, observations_of
 from riskslim.score.rows import ScoredRows, named_rows
@@ -130,6 +131,23 @@ class Rows:
     n_resamples: int
     given: Given
 
+    @property
+    def has_both_classes(self) -> bool:
+        """Say whether what compares the classes is defined."""
+        return has_both_classes(self.positive, self.weight)
+
+    @property
+    def why_undefined(self) -> str:
+        """The reason for figures that are missing; empty where none is."""
+        if self.has_both_classes:
+            return ""
+        which = "all rows have" if self.positive.any() else "no row has"
+        return (
+            f"{which} the outcome. AUC, Gini, KS and information values, the ROC curve, "
+            "sensitivity or specificity, and the intercept and slope of calibration compare rows "
+            "with and without it: they are missing"
+        )
+
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
         if name in SHARES:
@@ -215,7 +233,8 @@ def rows_of(
         options: dict[str, Any] = {
             "bins": bins, "n_resamples": n_resamples, "random_state": SEED,
         }  # fmt: skip
-        intervals.update(bootstrap_intervals(positive, log_odds, weight, **options))
+        if has_both_classes(positive, weight):
+            intervals.update(bootstrap_intervals(positive, log_odds, weight, **options))
         intervals.update(calibration_consistency(risk, weight, log_odds, **options))
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
@@ -364,5 +383,6 @@ def weighted_mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> f
     Returns
     -------
     float
+        NaN without rows.
     """
-    return float(np.average(values, weights=weight))
+    return float(np.average(values, weights=weight)) if len(values) else math.nan

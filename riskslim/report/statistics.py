@@ -63,6 +63,12 @@ def statistics_of(score: RiskScore, rows: Rows) -> dict[str, float | Interval]:
     """
     positive, risk, weight, scores = rows.positive, rows.risk, rows.weight, rows.scores
     log_odds = link_of(score).log_odds(scores.astype(np.float64))
+    if not rows.has_both_classes:
+        found: dict[str, float | Interval] = dict.fromkeys(_NAMES, math.nan)
+        return found | {
+            "ici": integrated_calibration_index(positive, risk, weight),
+            "brier": brier_score(positive, risk, weight),
+        }
     line = calibration_line(positive, log_odds, weight)
     return {
         "calibration_intercept": line.intercept,
@@ -224,5 +230,7 @@ def variable_information(score: RiskScore, rows: Rows) -> dict[str, float]:
         sums[variable] = sums.get(variable, 0.0) + values
     return {
         variable: information_value(rows.positive, values, rows.weight)
+        if rows.has_both_classes
+        else math.nan
         for variable, values in sums.items()
     }

@@ -113,7 +113,8 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTab
     """
     columns = [[Cell(name) for name in METRIC_NAMES.values()], _metrics(rows[0])]
     heads = ["Metric", rows[0].name]
-    note = _note_on_calibration(rows)
+    missing = [f"{one.name}: {why}." for one in rows if (why := one.why_undefined)]
+    note = " ".join(filter(None, [*missing, _note_on_calibration(rows)]))
     if cv is not None:
         columns.append([_over_folds(cv, name, rows[0].bins) for name in METRIC_NAMES])
         heads.append(f"cross-validation, {len(cv.folds)} folds")
@@ -121,6 +122,7 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTab
             f" Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
             "folds, whose scores were chosen without these rows."
         )
+        note = f"{note} {cv.note_on_auc()}".rstrip()
         if not cv.is_complete:
             note += f" It was stopped: {cv.n_folds} folds were planned."
     columns += [_metrics(one) for one in rows[1:]]
@@ -181,7 +183,8 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
         "rows by which the score was chosen, calibration errors are often below.",
         _note_on_optimism(rows),
     ]
-    n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
+    counts = [int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1)]
+    n_fewest = min(filter(None, counts))  # of none there is no interval
     if n_fewest < _FEW_ROWS:
         found.append(
             f"One class has {n_fewest} {'row' if n_fewest == 1 else 'rows'} only: from so few, "
@@ -491,7 +494,10 @@ def feature_table(score: RiskScore, rows: Sequence[Rows]) -> ReportTable:
 def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
     found, *means = feature_means(score, name, rows)
     form = ".1%" if found.is_binary else ".4g"
-    return [Cell(_values_text(found)), *(Cell(f"{mean:{form}}", mean) for mean in means)]
+    return [
+        Cell(_values_text(found)),
+        *(Cell("-") if math.isnan(mean) else Cell(f"{mean:{form}}", mean) for mean in means),
+    ]
 
 
 def feature_means(score: RiskScore, name: str, rows: Rows) -> tuple[FeatureRange, float, float]:

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.families import Pattern, condition_families
-from riskslim.items.item import COMPARISONS, Item, as_written, number_of, value_text
+from riskslim.items.item import (
+    COMPARISONS,
+    Item,
+    as_written,
+    number_of,
+    source_variable,
+    value_text,
+)
 from riskslim.items.rules import is_level
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.labels import Label
@@ -126,7 +133,8 @@ def factor_line(name: str, points: int, values: FeatureRange, label: Label) -> S
 def _of_family(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
     if len(names) == 1:
         item = stated_item(score, names[0])
-        if item is None or not item.is_condition or names[0] in score.labels:
+        is_own = names[0] in score.labels and (item is None or not _is_dummy(item))
+        if item is None or not item.is_condition or is_own:
             return _of_feature(score, names)
         stated = [item]
     else:
@@ -421,10 +429,18 @@ def _on_grid(end: _Break | None, step: Fraction) -> _Break | None:
 # ---------------------------------------------------------------------------------------------
 
 
+def _is_dummy(item: Item) -> bool:
+    """Say whether it is stated of a column, whose name does not say so, that it is for a level."""
+    return item.kind == "=" and source_variable(item.name) != item.variable
+
+
 def _of_levels(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
     """Bands of levels with the same points; those that no condition names are others."""
     variable = score.variables.get(items[0].variable)
     label = label_of(score, items[0].variable)
+    # A column for a level may have a label of its own: that of the level, unless it has one, too.
+    columns = {item.levels[0]: label_of(score, item.name).text for item in items if _is_dummy(item)}
+    own = {level: text for level, text in columns.items() if text and level not in label.levels}
     known: Sequence[Any] = variable.levels if variable is not None else ()
     levels: Sequence[Any] = known or [*dict.fromkeys(one for item in items for one in item.levels)]
     special = _special_values(score, items)
@@ -434,14 +450,15 @@ def _of_levels(score: RiskScore, items: Sequence[Item], worths: Sequence[int]) -
     nothing = tuple(0 for _ in items)
     for level in levels:
         pattern = tuple(int(is_level(level, item.levels)) for item in items)
+        text = own.get(value_text(level)) or label.level(value_text(level))
         if pattern == nothing:
-            rest.append(label.level(value_text(level)))
+            rest.append(text)
             continue
         points = _sum(worths, pattern)
         if number_of(level) not in special:
             measured.add(points)
         texts, patterns = groups.setdefault(points, ([], []))
-        texts.append(label.level(value_text(level)))
+        texts.append(text)
         patterns.append(pattern)
     if rest or not known:
         measured.add(0)

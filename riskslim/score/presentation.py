@@ -24,6 +24,7 @@ from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.observations import observations_of
 from riskslim.score.predictions import remarks_on_risks
+from riskslim.score.requirements import of_names
 from riskslim.score.sheet import ScoreSheet
 from riskslim.score.table import (
     AttainableScores,
@@ -111,8 +112,13 @@ def sheet(
         formula=_formula(score),
         notes=tuple(map(one_line, notes)),
         proof=tuple(map(one_line, _proof(score))),
-        requirements=tuple(score.requirements),
+        requirements=of_names(score.requirements, _names_in_use(score)),
     )
+
+
+def _names_in_use(score: RiskScore) -> set[str]:
+    """Features with points, and the variables that they are made of."""
+    return {*score.points, *(variable_of(name, score.items) for name in score.points)}
 
 
 def _formula(score: RiskScore) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
     "Requirement",
     "alike",
     "checked_requirements",
+    "of_names",
     "requirements_from_plain",
     "requirements_to_plain",
 ]
@@ -44,6 +45,11 @@ class Requirement(NamedTuple):
         return f"{self.mark}: {self.text}{broken}"
 
 
+# What `items_per_variable` and `monotone="auto"` ask of every variable.
+_OF_EACH = re.compile(
+    r"at most \d+ of the features of '([^']*)' (?:is|are) used"
+    r"|more of '([^']*)' never (?:lowers|raises) the risk, as its trend in the training rows"
+)
 # A name in quotation marks.
 _NAME = re.compile(r"'([^']*)'")
 
@@ -75,6 +81,34 @@ def alike(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
         else:
             groups.setdefault(text, [])
     return [*groups.items()]
+
+
+def of_names(requirements: Iterable[Requirement], names: Container[str]) -> tuple[Requirement, ...]:
+    """Leave out what is asked of every variable, and met, of those that have other names.
+
+    Parameters
+    ----------
+    requirements : iterable of Requirement
+    names : container of str
+        Variables and features that a score uses: of others such a requirement says nothing.
+
+    Returns
+    -------
+    tuple of Requirement
+
+    Examples
+    --------
+    >>> from riskslim.score.requirements import Requirement, of_names
+    >>> texts = [f"at most 1 of the features of '{name}' is used" for name in ("age", "sex")]
+    >>> [one.text for one in of_names(map(Requirement, texts), {"sex"})]
+    ["at most 1 of the features of 'sex' is used"]
+    """
+    found = [(one, _OF_EACH.fullmatch(one.text)) for one in requirements]
+    return tuple(
+        one
+        for one, of_each in found
+        if of_each is None or not one.is_met or (of_each[1] or of_each[2]) in names
+    )
 
 
 def checked_requirements(given: Iterable[Requirement]) -> tuple[Requirement, ...]:

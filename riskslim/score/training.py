@@ -71,7 +71,9 @@ def from_solution(
     if problem is not None:
         single = problem if problem.scales.is_single else problem.at_scale(scale)
         requirements = single.requirements(coef)
-    said = problem.remarks(coef) if problem is not None and with_remarks and not rank else ()
+    said: tuple[str, ...] = ()
+    if problem is not None and with_remarks and not rank:
+        said = problem.remarks(coef, scale=scale)
     score = from_coefficients(kind, coef, data, scale=scale, certificate=certificate)
     score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
     if raw is not None and not data.has_each_row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 from riskslim.heuristics.work import Work
 
@@ -51,4 +52,8 @@ def test_budgets_begin_where_they_are_given():
     work.columns(10**9, 1)
     assert work.is_spent
     work.allow(math.inf)
+    assert not work.is_spent
+    work.allow(math.inf, time.perf_counter() - 1)
+    assert work.is_spent
+    work.allow(math.inf, time.perf_counter() + 1e3)
     assert not work.is_spent

@@ -7,6 +7,8 @@ import functools
 import itertools
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import binomtest
@@ -465,6 +467,54 @@ def test_population_stability_index_in_bins():
         )
 
 
+def test_population_stability_index_of_real_numbers():
+    """Every value had been a cell: log(2) for any two samples, equal or shifted by 10."""
+    rng = np.random.default_rng(0)
+    expected, same = rng.normal(size=(2, 2000))
+    assert population_stability_index(expected, same) < 0.02
+    assert population_stability_index(expected, same + 0.5) == pytest.approx(0.25, abs=0.05)
+    assert population_stability_index(expected, same + 10) > 5
+    assert population_stability_index(expected, same, bins=None) == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize("bins", ["auto", None, 10])
+def test_population_stability_index_of_values_that_one_sample_has(bins):
+    rng = np.random.default_rng(0)
+    zeros, later = np.zeros(500), rng.normal(5, 1, 500)
+    for expected, actual in ((zeros, later), (zeros, -later), (later, zeros)):
+        assert population_stability_index(expected, actual, bins=bins) > 5
+    # Nearly all rows are equal, and what few others there are is far away.
+    expected, actual = np.where(rng.random((2, 2000)) < 0.95, 0, rng.random((2, 2000)))
+    moved = np.where(actual > 0, actual + 100, 0)
+    if bins is not None:
+        assert population_stability_index(expected, actual, bins=bins) < 0.02
+        assert population_stability_index(expected, moved, bins=bins) > 0.2
+
+
+def test_population_stability_index_of_text_and_missing_values():
+    by_hand = 0.25 * np.log(0.75 / 0.5) - 0.25 * np.log(0.25 / 0.5)
+    for none in (None, np.nan, float("nan"), pd.NA):
+        for one in ("yes", 1, 1.0, True):
+            expected, actual = [none, none, one, one], [none, one, one, one]
+            assert population_stability_index(expected, actual) == pytest.approx(by_hand)
+    text = ["a", "a", "b", "b"]
+    for kind in (list, np.array, pd.Series, pl.Series, pd.Categorical):
+        found = population_stability_index(kind(text), kind(["a", "b", "b", "b"]))
+        assert found == pytest.approx(by_hand)
+    # A level that is new, and one that is gone: half a row of eight each.
+    expected, actual = ["a"] * 4 + ["b"] * 4, ["a"] * 4 + ["c"] * 4
+    gone = (0.0625 - 0.5) * np.log(0.0625 / 0.5)
+    assert population_stability_index(expected, actual) == pytest.approx(2 * gone)
+    # Numbers that are missing in one sample, among many or alone.
+    many = np.arange(100.0)
+    some = np.where(many < 50, np.nan, many)
+    assert population_stability_index(many, some) > 1
+    assert population_stability_index(some, some[::-1]) == pytest.approx(0, abs=1e-15)
+    assert population_stability_index(np.full(9, np.nan), many) > 1
+    assert population_stability_index(many, np.full(9, np.nan)) > 1
+    assert population_stability_index([1], [np.nan]) == pytest.approx(np.log(2))
+
+
 def test_population_stability_index_by_chance():
     # As documented: about (k - 1)(1/n + 1/m) where nothing has changed.
     rng = np.random.default_rng(4)
@@ -479,7 +529,9 @@ def test_population_stability_index_refuses_what_metrics_refuse():
     for arguments, message in (
         (([], [1]), "0 sample.*expected is empty"),
         (([1], []), "0 sample.*actual is empty"),
-        (([1], [np.nan]), "Input actual contains NaN"),
+        (([1], [np.inf]), "Input actual contains infinity"),
+        (([1], [1j]), "actual must hold numbers or text"),
+        (([1], [None, object()]), "actual must hold numbers or text"),
         (([1, 2], [1], [1.0]), r"\[2, 1\] \(expected has 2 rows, sample_weight has 1\)"),
         (([1, 2], [1], None, [0.0]), "at least one non-zero"),
         (([1, 2], [1], [-1.0, 1.0]), "Negative values"),

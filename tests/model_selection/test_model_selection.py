@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
 )
 from sklearn.naive_bayes import BernoulliNB
@@ -183,18 +184,148 @@ def test_folds_that_do_not_fit_are_refused(cv, message):
 def test_folds_of_another_kind_are_refused():
     with pytest.raises(TypeError, match="cv must be a number of folds"):
         cross_validate_risk_score(BernoulliNB(), X, Y, cv=2.5)
-    with pytest.raises(ValueError, match="StratifiedGroupKFold"):
-        cross_validate_risk_score(BernoulliNB(), X, Y, groups=Y)
 
 
-def test_a_fold_with_one_class_is_named():
+def visits(n_patients=60, n_visits=5):
+    """Nearly equal visits of patients, in no order, whose outcome says little of the features."""
+    rng = np.random.default_rng(1)
+    patient = rng.permutation(np.repeat(np.arange(n_patients), n_visits))
+    features = (rng.random((n_patients, 12)) < 0.5)[patient] ^ (
+        rng.random((len(patient), 12)) < 0.02
+    )
+    return features.astype(int), (rng.random(n_patients) < 0.4).astype(int)[patient], patient
+
+
+def test_folds_by_number_keep_groups_together_and_classes_apart():
+    _, y, patient = visits()
+    folds = stratified_folds(y, 4, groups=patient)
+    assert len(set(zip(folds, patient, strict=True))) == 60
+    share = np.bincount(folds, y) / np.bincount(folds)
+    assert np.ptp(share) < 0.1
+    assert np.ptp(np.bincount(folds)) <= 15
+    names = pd.Series(patient).map("p{}".format)
+    np.testing.assert_array_equal(folds, stratified_folds(y, 4, groups=names))
+    assert (folds != stratified_folds(y, 4, groups=patient, random_state=1)).any()
+    with pytest.raises(ValueError, match="smaller class is in 26 of 60 groups"):
+        stratified_folds(y, 30, groups=patient)
+    with pytest.raises(ValueError, match="groups has 1 missing labels, first at row 3 "):
+        stratified_folds(y, 4, groups=names.where(np.arange(len(y)) != 3))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        stratified_folds(y, 4, groups=patient[1:])
+
+
+@pytest.mark.parametrize("inner", [3, StratifiedGroupKFold(3), GroupKFold(3)])
+def test_inner_folds_part_no_group(inner):
+    """Inner folds had parted the visits of a patient, whose neighbours then chose one neighbour."""
+    features, y, patient = visits()
+    tuned = {"param_grid": {"n_neighbors": [1, 80]}, "inner_cv": inner, "tuning_metric": "loss"}
+    found = cross_validate_risk_score(
+        KNeighborsClassifier(), features, y, cv=3, groups=patient, **tuned
+    )
+    assert [fold.parameters for fold in (found.final, *found.folds)] == [{"n_neighbors": 80}] * 4
+    for fold in found.folds:
+        rest = np.delete(patient, fold.test_rows)
+        assert not set(patient[fold.test_rows]) & set(rest)
+
+
+def test_a_search_within_the_estimator_gets_the_groups():
+    features, y, patient = visits()
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 80]}, cv=GroupKFold(3))
+    pipeline = make_pipeline(StandardScaler(), search)
+    found = cross_validate_risk_score(pipeline, features, y, cv=3, groups=patient)
+    assert {fold.model[-1].best_params_["n_neighbors"] for fold in found.folds} == {80}
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_folds_that_part_groups_are_refused():
+    features, y, patient = visits()
+    for cv in (StratifiedKFold(3), stratified_folds(y, 3), [*StratifiedKFold(3).split(y, y)]):
+        with pytest.raises(ValueError, match=r"fold 0 parts \d+ of the groups: it tests on row"):
+            cross_validate_risk_score(BernoulliNB(), features, y, cv=cv, groups=patient)
+
+
+def test_a_path_of_sizes_takes_groups():
+    features, y, patient = visits()
+    names = [f"x{j}" for j in range(features.shape[1])]
+    problem = problem_of(TrainingData(features, y, feature_names=names), 1)
+    path = model_size_path(problem, cv=3, groups=patient)
+    tested = [set(patient[fold.test_rows]) for fold in path.entries[0].cross_validation.folds]
+    assert sum(map(len, tested)) == 60
+    with pytest.raises(ValueError, match="groups are for folds, but there are none"):
+        model_size_path(problem, groups=patient)
+
+
+def test_a_fold_that_cannot_be_fitted_or_tested_is_named():
+    folds = stratified_folds(Y, 3)
+    folds[Y == 1] = 1
+    with pytest.raises(ValueError, match=r"fold 1 has no positive row .* among its \d+ train rows"):
+        model_size_path(problem_of(DATA, 1), cv=folds)
+    folds = stratified_folds(Y, 3)
+    with pytest.raises(ValueError, match="fold 2 has no test row"):
+        cross_validate_risk_score(BernoulliNB(), X, Y, np.where(folds == 2, 0.0, 1.0), cv=folds)
+
+
+def sites():
+    """Folds of which one has no positive row, as a site without events."""
     folds = stratified_folds(Y, 3)
     folds[(folds == 1) & (Y == 1)] = 2
-    with pytest.raises(ValueError, match=r"fold 1 has no positive row .* among its \d+ test rows"):
-        model_size_path(problem_of(DATA, 1), cv=folds)
-    weight = np.where((stratified_folds(Y, 3) == 2) & (Y == 0), 0.0, 1.0)
-    with pytest.raises(ValueError, match="fold 2 has no negative row"):
-        cross_validate_risk_score(BernoulliNB(), X, Y, weight, cv=stratified_folds(Y, 3))
+    return folds
+
+
+@pytest.mark.parametrize("of_path", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_site_without_events_has_all_metrics_but_the_auc(of_path, weighted, tmp_path):
+    """It had ended the whole validation with an error."""
+    folds, weight = sites(), None
+    if weighted:  # the same folds by weight
+        weight = np.where((folds == 2) & (Y == 0) & (np.arange(len(Y)) % 2 == 0), 0.0, WEIGHT)
+    data = TrainingData(X, Y, weight, feature_names=[f"x{j}" for j in range(8)])
+    if of_path:
+        path = model_size_path(problem_of(data, 2), cv=folds)
+        found = path.entries[1].cross_validation
+        record = path.records()[1]
+        assert record["test_auc_mean"] == found.mean("auc")
+        assert path.best(metric="auc").max_size in (1, 2)
+        assert "nan" not in str(path)
+        path.plot()
+    else:
+        found = cross_validate_risk_score(BernoulliNB(), X, Y, weight, cv=folds)
+    values = found.values("auc")
+    assert np.isnan(values).tolist() == [False, True, False]
+    assert found.mean("auc") == values[[0, 2]].mean()
+    assert found.standard_error("auc") == values[[0, 2]].std(ddof=1) / math.sqrt(2)
+    assert found.summary("auc").startswith(f"{values[[0, 2]].mean():.3f} (")
+    assert not np.isnan(found.values("loss")).any()
+    assert not np.isnan(found.values("cal")).any()
+    assert "AUC: of 2 of 3 folds. Test rows of the others have one class alone" in str(found)
+    assert "Test rows of the others" not in str(
+        cross_validate_risk_score(BernoulliNB(), X, Y, cv=3)
+    )
+    found.plot_roc()
+    found.plot_reliability()
+    if of_path and not weighted:
+        score = path.entries[1].risk_score
+        score.report(tmp_path / "report.html", data, cv=found, n_resamples=0)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "AUC: of 2 of 3 folds. Test rows of the others have one class alone" in page
+
+
+def test_nothing_is_chosen_by_an_auc_that_no_fold_has():
+    order = np.argsort(Y, kind="stable")
+    folds, n = np.empty(len(Y), int), int((Y == 0).sum())
+    folds[order] = np.repeat([0, 1, 2, 3], [n // 2, n - n // 2, 100, len(Y) - n - 100])
+    path = model_size_path(problem_of(DATA, 1), cv=folds)
+    assert path.best().max_size == 1  # each fold is of one class, but has a loss
+    with pytest.raises(ValueError, match="no size can be chosen by 'auc'"):
+        path.best(metric="auc")
+    grid = {"alpha": [0.1, 1.0]}
+    inner = [(np.flatnonzero(np.arange(100) >= 2), np.array([k])) for k in (0, 1)]
+    with pytest.raises(ValueError, match="parameters cannot be chosen by 'auc'"):
+        cross_validate_risk_score(BernoulliNB(), X, Y, cv=2, param_grid=grid, inner_cv=inner)
+    found = cross_validate_risk_score(
+        BernoulliNB(), X, Y, cv=2, param_grid=grid, inner_cv=inner, tuning_metric="loss"
+    )
+    assert found.is_complete
 
 
 # ---------------------------------------------------------------------------------------------
@@ -621,8 +752,10 @@ def test_diagrams_of_folds(monkeypatch):
     labels = [text.get_text() for text in result.plot_roc().get_legend().get_texts()]
     assert labels == ["folds, test rows", f"final model, training rows: AUC {result.train.auc:.3f}"]
     path = model_size_path(problem_of(DATA, 2), cv=3)
-    axes = path.plot()
-    for ax, metric in zip(axes.flat, ("loss", "auc", "cal", "optimality_gap"), strict=True):
+    first = path.plot()
+    axes = first.figure.axes
+    assert first is axes[0]
+    for ax, metric in zip(axes, ("loss", "auc", "cal", "optimality_gap"), strict=True):
         trained, tested = (line.get_ydata() for line in ax.lines)
         np.testing.assert_array_equal(trained, [getattr(e.train, metric) for e in path.entries])
         means = [entry.cross_validation.mean(metric) for entry in path.entries]
@@ -630,14 +763,15 @@ def test_diagrams_of_folds(monkeypatch):
         low, high = ax.get_ylim()
         assert low < min(*trained, *tested)
         assert max(entry.cross_validation.values(metric).max() for entry in path.entries) < high
-    assert axes[1, 1].get_ylim()[1] == 0.01
-    assert [text.get_text() for text in axes[1, 1].texts] == ["all proven optimal"]
-    assert not any(ax.texts for ax in axes.flat[:3])
+    assert axes[3].get_ylim()[1] == 0.01
+    assert [text.get_text() for text in axes[3].texts] == ["all proven optimal"]
+    assert not any(ax.texts for ax in axes[:3])
     # One score with a gap, or whose gap is not known: nothing is said.
     for gap in (0.2, np.nan):
         *others, last = path.entries
         left = dataclasses.replace(last, train=dataclasses.replace(last.train, optimality_gap=gap))
-        assert not dataclasses.replace(path, entries=(*others, left)).plot()[1, 1].texts
+        drawn = dataclasses.replace(path, entries=(*others, left)).plot().figure
+        assert not drawn.axes[3].texts
     plt.close("all")
 
 

@@ -16,10 +16,12 @@ from enumeration import enumerate_optimum, loss, objective, random_problem, viol
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
+    RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
     TrainingData,
     at_most,
+    branch_and_bound,
     false_negative_rate_at_most,
     false_positive_rate_at_most,
     rate_gap_at_most,
@@ -721,3 +723,36 @@ def test_rates_that_a_score_meets_are_not_remarked_on():
     limit = false_negative_rate_at_most(0.2, 0.1)
     classifier = RiskSLIMClassifier(max_size=3, constraints=[limit]).fit(X, y)
     assert not any("rates" in remark or "rate at most" in remark for remark in classifier.remarks_)
+
+
+@pytest.mark.parametrize(
+    ("points", "is_wrong"), [([3, 3, 3, 3, 3], True), ([1, 1, 2, 1, 1], False)]
+)
+def test_remarks_on_rates_are_about_the_scale_of_the_score(points, is_wrong):
+    """The best scale of the points breaks the constraint: remarks had the figures of that score."""
+    rng = np.random.default_rng(3)
+    X = (rng.random((2000, 5)) < 0.3).astype(int)
+    risk = 1 / (1 + np.exp(6 - X @ [1.5, 1, 2, 0.7, 1.2]))
+    y = np.random.default_rng(1).random(2000) < risk
+    data = TrainingData(X, y)
+    fixed = dict(zip(data.feature_names, points, strict=True))
+    problem = RiskScoreProblem(
+        data, CoefficientSet(data.feature_names, -5, 5, fixed=fixed), scale=[1, 1.5, 2, 3],
+        constraints=[false_negative_rate_at_most(0.05, threshold=0.02)],
+    )  # fmt: skip
+    solution = branch_and_bound(problem)
+    coef, scale = solution.coef, solution.certificate.scale
+    best = problem.loss.best_scale(coef)
+    assert scale > best
+    assert not problem.at_scale(best).is_feasible(coef)
+    score = RiskScore.from_solution(solution, data, problem=problem)
+    on_rates = [one for one in score.fit_remarks if "rates makes risks wrong" in one]
+    assert len(on_rates) == is_wrong
+    mean = score.predict_proba(X)[:, 1].mean()
+    assert all(f"the mean predicted risk is {mean:.1%}, where" in remark for remark in on_rates)
+    # The scale need not be told: it is the best one of those that are allowed.
+    assert problem.remarks(coef) == problem.remarks(coef, scale=scale) == score.fit_remarks
+    assert any(f"The scale {scale:g} is an end" in one for one in score.fit_remarks) == is_wrong
+    assert "(low, high)" not in " ".join(score.fit_remarks)
+    # Where none is, the best one of all: points of 0 miss everybody.
+    assert problem.remarks([-9, 0, 0, 0, 0, 0]) == problem.remarks([-9, 0, 0, 0, 0, 0], scale=3)

@@ -852,12 +852,10 @@ def test_errors_say_what_is_wrong(full, tmp_path):
     fails(ValueError, "y is None", X)
     fails(ValueError, "leave y and weights out", data, y)
     fails(ValueError, "neither 'no' nor 'yes'", X, np.where(y == "yes", 1, 0))
-    fails(ValueError, "Only one class is present", X, ["no"] * len(y))
     fails(ValueError, r"^test data \(X_test, .* y is None", X, y, X_test=X)
     fails(ValueError, "^test data .* X is None", X, y, y_test=y)
     fails(ValueError, "^test data .*lacks 2 of the", X, y, X_test=X[["visits"]], y_test=y)
     fails(ValueError, "^test data .* 0 sample", X, y, X_test=X[:0], y_test=y[:0])
-    fails(ValueError, "^test data .*Only one class", X, y, X_test=X, y_test=["no"] * len(y))
     fails(TypeError, "^test data .*[Ss]parse", X, y, X_test=csr_matrix(np.eye(4)), y_test=y[:4])
     fails(ValueError, "X is None", X, y, sample_weight_test=weight)
     fails(TypeError, "cv must be what cross_validate_risk_score returns.*got int", X, y, cv=5)
@@ -1378,6 +1376,21 @@ def test_phones_show_all_columns_of_wide_tables(shown, browser, full):
         assert inside <= there
         assert head == shown_head
         assert printed in (f'"{head}"', "attr(data-head)")
+
+
+@pytest.mark.parametrize("width", [700, 1000, 1024, 1200])
+def test_the_last_rate_of_operating_points_is_in_sight(shown, browser, full, width):
+    """At 1,000 px the NPV had been beyond the edge."""
+    shown(full[1], width)
+    sizes = browser.execute_script("""
+    return [...document.querySelectorAll("table.stacked")].filter(
+      (one) => one.caption.textContent.startsWith("Operating points")).map((one) => [
+      one.tHead.rows[0].lastElementChild.textContent,
+      one.parentElement.scrollWidth, one.parentElement.clientWidth])""")
+    assert len(sizes) == 2
+    for head, inside, there in sizes:
+        assert head == "NPV"
+        assert inside <= there
 
 
 def test_names_in_diagrams_are_not_cut_inside_a_word():

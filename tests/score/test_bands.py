@@ -499,6 +499,38 @@ def test_groups_of_dummies():
         RiskScore(0, {"n": 1}, feature_ranges=ranges).with_dummies({"w": {"n": "N"}})
 
 
+@pytest.mark.parametrize("first", ["labels", "dummies"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_groups_of_dummies_that_have_labels(first, alone):
+    """One column with points and a label had stayed a row of its own, without a word."""
+    points = {"ward_icu": 2, "n": 1} if alone else {"ward_icu": 2, "ward_er": 1, "n": 1}
+    plain = RiskScore(-2, points, feature_names=["ward_icu", "ward_er", "n"])
+    groups = {"ward": {"ward_icu": "ICU", "ward_er": "ER"}}
+
+    def ward(labels):
+        if first == "dummies":
+            return str(plain.with_dummies(groups).with_labels(labels).bands()[0])
+        return str(plain.with_labels(labels).with_dummies(groups).bands()[0])
+
+    er = "" if alone else "ER: 1, "
+    assert ward({"ward_icu": "Intensive care"}) == f"ward: Intensive care: 2, {er}other: 0"
+    assert ward({"ward_icu": {"unit": "%"}}) == f"ward: ICU: 2, {er}other: 0"
+    assert ward({"ward_icu": {"levels": {"yes": "there"}}}) == f"ward: ICU: 2, {er}other: 0"
+    if first == "dummies":  # the label of the level comes first
+        labels = {"ward": {"text": "Ward", "levels": {"ICU": "icu"}}, "ward_icu": "Intensive"}
+        assert ward(labels) == f"Ward: icu: 2, {er}other: 0"
+
+
+def test_conditions_with_labels_stay_rows_of_their_own():
+    points = {"ward = ICU": 2, "age >= 60": 1}
+    score = RiskScore(-2, points, items=read_items(points))
+    labelled = score.with_labels({"ward = ICU": "Intensive care", "age >= 60": "Elderly"})
+    assert [str(one) for one in labelled.bands()] == [
+        "Intensive care: no: 0, yes: 2",
+        "Elderly: no: 0, yes: 1",
+    ]
+
+
 def test_layout_is_checked_and_kept():
     score = RiskScore(-3, {"a": 1})
     for arguments, message in (

@@ -159,9 +159,28 @@ def test_sheets_put_together_what_differs_in_a_name():
     score = classifier.fit(raw, y).risk_score_
     of_variables = [one.text for one in score.requirements if "at most 1 of" in one.text]
     assert len(of_variables) == 9
-    (note,) = score.sheet().notes_on_requirements
+    # Of the variables of the score alone: of others it says nothing.
+    points = {"n0 >= 2": 1, "n2 >= 3": 1, "smoker": 1}
+    other = RiskScore(-3, points, requirements=score.requirements)
+    (note,) = other.sheet().notes_on_requirements
     assert note.count("at most 1 of") == 1
-    assert "at most 1 of the features of 'n0' is used, likewise of 'n1', 'n2'" in note
+    assert "at most 1 of the features of 'n0' is used, likewise of 'n2'." in note
+    assert len(other.requirements) == len(score.requirements)
+
+
+def test_sheets_name_requirements_on_other_variables_that_are_broken():
+    texts = [
+        "more of 'x' never lowers the risk, as its trend in the training rows",
+        "at most 2 of the features of 'x' are used",
+        "at most 2 of the features of 'a' are used",
+    ]
+    given = [*map(Requirement, texts), Requirement(texts[1], "3 are used"), Requirement("odd")]
+    score = RiskScore(-3, {"a >= 1": 2}, requirements=given)
+    assert score.sheet().notes_on_requirements == (
+        "Met: at most 2 of the features of 'a' are used; odd.",
+        "Not met: at most 2 of the features of 'x' are used (3 are used).",
+    )
+    assert score.requirements == tuple(given)
 
 
 def test_sheets_name_requirements_that_are_broken():

@@ -63,6 +63,10 @@ RATES_PATIENCE = 1.0
 SUPPORT_SHARE = 0.2
 BEAM_EFFORT, WIDE_EFFORT = 0, 3
 GROWTH, SUPPORT_PART = 4.0, 0.03
+# Seconds of an entry of the data until the root has its bound, measured on a busy machine. So long
+# before the time limit, on the clock, the search before the root ends, for a score without a bound
+# has a gap of 100%; half of the limit is left to it. What ends earlier depends on no clock.
+ROOT_SECONDS, ROOT_SHARE = 2e-7, 0.5
 MANY_ITEMS = 50
 # Seconds of nodes after which columns of many values are searched more widely, and those that the
 # problem is then predicted to take at least: the search takes a few seconds itself.
@@ -378,7 +382,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         entries = self.problem.loss.n_rows * self.problem.n_features
         # Of rows in parts what is left to tables should be little.
         is_large = (many and entries >= LARGE_ENTRIES) or not self.problem.loss.store.is_block
-        has_ended = self._search_supports(search, WIDE_EFFORT if is_large else BEAM_EFFORT)
+        has_ended = self._search_supports(
+            search,
+            WIDE_EFFORT if is_large else BEAM_EFFORT,
+            self.deadline - min(ROOT_SECONDS * entries, ROOT_SHARE * self.limits["time_limit"]),
+        )
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -427,13 +435,14 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_rates(search)
             spent *= 2.0
 
-    def _search_supports(self, search: Search, effort: int) -> bool:
+    def _search_supports(self, search: Search, effort: int, deadline: float = math.inf) -> bool:
         """Search for supports; False if the budget was spent before that came to an end."""
         starts = [] if self.start is None else [self.start]
         return search.incumbents.search_supports(
             starts,
             effort=effort,
             budget=SUPPORT_SHARE * self.limits["time_limit"],
+            deadline=deadline,
             on_offer=search.maybe_record,
         )
 

@@ -367,6 +367,7 @@ class Incumbents:
         *,
         effort: int,
         budget: float = math.inf,
+        deadline: float = math.inf,
         on_offer: Callable[[], None] | None = None,
     ) -> bool:
         """Search for supports, and offer what that finds.
@@ -379,6 +380,8 @@ class Incumbents:
             As :func:`~riskslim.heuristics.supports.search_supports` has it.
         budget : float, default infinity
             Predicted seconds of work after which the search ends.
+        deadline : float, default infinity
+            Time of :func:`time.perf_counter` at which it ends in any case.
         on_offer : callable, optional
             Called after each of them.
 
@@ -389,7 +392,7 @@ class Incumbents:
         """
         if self._supports is None or self.stop[0]:
             return False
-        self._offer_all(self._supports.run(starts, effort, budget), on_offer)
+        self._offer_all(self._supports.run(starts, effort, budget, deadline), on_offer)
         return self._supports.has_ended
 
     @property

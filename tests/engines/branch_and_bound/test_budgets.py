@@ -9,7 +9,9 @@ import pytest
 
 from problems import make_problem
 from riskslim import BranchAndBoundSettings, RiskScoreProblem, branch_and_bound, lattice_cpa
+from riskslim.engines.branch_and_bound import driver
 from riskslim.heuristics import work
+from riskslim.heuristics.supports import SupportSearch
 
 # Each look at the clock finds so much more time gone, until most of the limit is over.
 LIMIT, LOOKS = 1000.0, 40
@@ -88,3 +90,24 @@ def test_the_initialization_of_lcpa_counts_work_too(busy):
         found.append([(record.upper_bound, record.lower_bound) for record in first])
     assert found[0] == found[1]
     assert np.isfinite(found[0][0][0])
+
+
+@pytest.mark.parametrize("from_start", [False, True])
+def test_the_root_has_its_bound_however_long_the_search_before_it_takes(monkeypatch, from_start):
+    """On a path of sizes the search around the last score took all of the time: a gap of 100%."""
+    problem = make_problem(n=2000, d=60, seed=4, max_size=4)
+    start = branch_and_bound(problem.restated(max_size=1)).coef if from_start else None
+    looked_around = SupportSearch._look_around
+
+    def endless(self, *arguments):
+        yield from looked_around(self, *arguments)
+        while not self._stopped():
+            time.sleep(1e-3)
+
+    monkeypatch.setattr(SupportSearch, "_look_around", endless)
+    monkeypatch.setattr(driver, "ROOT_SECONDS", 1e-5)
+    monkeypatch.setattr(driver, "SUPPORT_SHARE", 1e9)  # work is predicted to take no time
+    solution = branch_and_bound(problem, time_limit=3, start=start)
+    assert solution.certificate.message == "time limit reached"
+    assert solution.certificate.optimality_gap < 0.5
+    assert solution.statistics.total_seconds < 6
