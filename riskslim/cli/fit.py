@@ -334,14 +334,19 @@ class _Search:
         if self.choice.remark and not self.hidden:
             emit(f"Engine: {self.choice.name}, {self.choice.reason}.", err=True)
 
-    def solve(self, problem: RiskScoreProblem, checkpoint: Path | None = None) -> Solution:
+    def checkpoint(self, path: Path | None, problem: RiskScoreProblem) -> Checkpoint | None:
+        """The file in which one search is kept, if there is to be one."""
+        if path is None:
+            return None
+        named = without_limits(self.arguments)
+        kept = Checkpoint(path, facts_of(problem, named))
+        if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
+            emit(f"{path} has a score with lower bound {bound:.9g}.", err=True)
+        return kept
+
+    def solve(self, problem: RiskScoreProblem, kept: Checkpoint | None = None) -> Solution:
         """Search for one score, or a list of the best ones."""
-        arguments, kept = self.arguments, None
-        if checkpoint is not None:
-            named = without_limits(arguments)
-            kept = Checkpoint(checkpoint, facts_of(problem, named))
-            if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
-                emit(f"{checkpoint} has a score with lower bound {bound:.9g}.", err=True)
+        arguments = self.arguments
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)
@@ -358,7 +363,9 @@ class _Search:
         if selection:
             self.select(selection, problem, refitted, results)
         else:
-            results.write(problem, self.solve(problem, selection.checkpoint))
+            kept = self.checkpoint(selection.checkpoint, problem)
+            solution = self.solve(problem, kept)
+            results.write(problem, solution, failure="" if kept is None else kept.failure)
 
     def select(
         self,
@@ -375,7 +382,7 @@ class _Search:
         results.write(
             problem, chosen.solution, others=selection.files(path),
             around=lambda: selection.text(path, chosen, why),
-            sections=selection.sections(path, chosen),
+            sections=selection.sections(path, chosen), failure=path.checkpoint_failure,
         )  # fmt: skip
         if path.lost:
             emit(
@@ -412,14 +419,18 @@ class _Results:
         others: Mapping[Path, Callable[[], None]] = MappingProxyType({}),
         around: Callable[[], tuple[str, str]] = lambda: ("", ""),
         sections: Mapping[str, Any] = MappingProxyType({}),
+        failure: str = "",
     ) -> None:
         """Save and print a result; leave with the exit code that it deserves.
 
         The score is saved before all else. No failure of an output is in the way of another, and
-        Ctrl-C leaves out what it takes time to write, not what was found.
+        Ctrl-C leaves out what it takes time to write, not what was found. ``failure`` is of an
+        output that was to be written before.
         """
         certificate = solution.certificate
         delivery = Delivery(self.output)
+        if failure:
+            delivery.failures.append(failure)
         if certificate.status is Status.INFEASIBLE:
             for path, write in others.items():
                 delivery.file(path, write)

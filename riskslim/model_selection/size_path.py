@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import logging
 import math
 import os
 import warnings
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
+
+logger = logging.getLogger(__name__)
 
 # Rows one by one: in memory, or in files that are read again.
 _InOrder: TypeAlias = "TrainingData | FileRows"
@@ -117,6 +120,8 @@ class ModelSizePath:
     lost : tuple of str
         Sets of rows, such as "fold 3", whose process was killed, also when it was tried once more
         alone: nothing is known of them.
+    checkpoint_failure : str
+        Why results are not in the checkpoint, or were not read from it; empty where all is well.
 
     Examples
     --------
@@ -135,6 +140,7 @@ class ModelSizePath:
     entries: tuple[SizeOnPath, ...]
     is_complete: bool
     lost: tuple[str, ...] = ()
+    checkpoint_failure: str = ""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -378,7 +384,8 @@ def model_size_path(
         by then is kept.
     checkpoint : str or path-like, optional
         A file in which every finished search is kept, by whichever process: the same call finds
-        them there, and goes on with the others. It is created where there is none.
+        them there, and goes on with the others. It is created where there is none. Where it fails
+        later on, the path is found all the same, and its ``checkpoint_failure`` says why.
     **engine_arguments
         ``engine``, ``time_limit`` for each size, ``gap_tolerance`` and so on, as in
         :func:`~riskslim.branch_and_bound`. With a classifier they are its parameters.
@@ -394,7 +401,7 @@ def model_size_path(
         Sizes out of range, folds that do not fit the data, arguments that do not go together; a
         checkpoint of other data, sizes, folds or settings, or a file that is none.
     OSError
-        The checkpoint cannot be written.
+        The checkpoint cannot be written, before anything is searched.
     RiskSLIMError
         What the engine raises.
 
@@ -437,12 +444,16 @@ def model_size_path(
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
     entries = _entries(wanted, final, folds, ordered, len(splits))
     paths = [final, *folds.values()]
+    failure = next((path.checkpoint_failure for path in paths if path.checkpoint_failure), "")
+    if failure:
+        logger.warning("%s", failure)
     return ModelSizePath(
         entries,
         len(paths) == 1 + len(splits)
         and all(len(path.solutions) == len(wanted) for path in paths)
         and not any(path.is_partial for path in paths),
         tuple(finished.lost),
+        failure,
     )
 
 
@@ -623,6 +634,7 @@ class _PathOnRows:
     solutions: tuple[Solution, ...]
     models: tuple[Fold | None, ...]  # None where nothing meets the constraints
     is_broken_off: bool = False  # by Ctrl-C outside of a search
+    checkpoint_failure: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -670,7 +682,8 @@ def _ended(
     models = tuple(
         _model(plan, rows, one, solution) for one, solution in zip(found, solutions, strict=True)
     )
-    return _PathOnRows(tuple(solutions), models, is_broken_off)
+    failure = "" if plan.checkpoint is None else plan.checkpoint.failure
+    return _PathOnRows(tuple(solutions), models, is_broken_off, failure)
 
 
 def _is_partial(solutions: Iterable[Solution]) -> bool:
