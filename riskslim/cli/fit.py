@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -44,6 +44,7 @@ from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import engine_named, solve
 from riskslim.engines.fingerprint import facts_of, without_limits
+from riskslim.exceptions import RowsLostError
 from riskslim.items.parameters import is_supervised
 from riskslim.solution import Status
 
@@ -364,7 +365,12 @@ class _Search:
             self.select(selection, problem, refitted, results)
         else:
             kept = self.checkpoint(selection.checkpoint, problem)
-            solution = self.solve(problem, kept)
+            try:
+                solution = self.solve(problem, kept)
+            except RowsLostError as lost:
+                if lost.coef is None:
+                    raise
+                results.write_unchecked(problem, lost)
             results.write(problem, solution, failure="" if kept is None else kept.failure)
 
     def select(
@@ -377,13 +383,17 @@ class _Search:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
         path = selection.run(problem, refitted, hidden=self.hidden, **self.arguments)
         chosen, why = selection.choose(path)
-        if chosen.max_size != problem.max_size:
+        # To state a problem, or look for remarks, takes rows.
+        score = chosen.risk_score if path.rows_failure else None
+        if score is None and chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)
         results.write(
             problem, chosen.solution, others=selection.files(path),
             around=lambda: selection.text(path, chosen, why),
-            sections=selection.sections(path, chosen), failure=path.checkpoint_failure,
+            sections=selection.sections(path, chosen), failure=path.checkpoint_failure, score=score,
         )  # fmt: skip
+        if path.rows_failure:
+            emit(f"Error: {path.rows_failure}; what was finished before is kept", err=True)
         if path.lost:
             emit(
                 f"Error: without {listing(path.lost)}, whose processes were ended twice from "
@@ -420,12 +430,13 @@ class _Results:
         around: Callable[[], tuple[str, str]] = lambda: ("", ""),
         sections: Mapping[str, Any] = MappingProxyType({}),
         failure: str = "",
+        score: RiskScore | None = None,
     ) -> None:
         """Save and print a result; leave with the exit code that it deserves.
 
         The score is saved before all else. No failure of an output is in the way of another, and
         Ctrl-C leaves out what it takes time to write, not what was found. ``failure`` is of an
-        output that was to be written before.
+        output that was to be written before, ``score`` the score where it is known already.
         """
         certificate = solution.certificate
         delivery = Delivery(self.output)
@@ -438,23 +449,63 @@ class _Results:
             delivery.finish()
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED
-        last = ""
-        score, complete = self._score(problem, solution)
+        complete = True
+        if score is None:
+            score, complete = self._score(problem, solution)
         score = self.shown.of(score)
+        files = dict(others)
+        if self.trace is not None:
+            files[self.trace] = functools.partial(_write_trace, solution, self.trace)
+        if (page := self.report_file) is not None:
+            files[page] = functools.partial(_write_report, page, score, problem, sections)
+        text = functools.partial(_text, around, solution, score)
+        last = functools.partial(
+            self._last_lines, problem=problem, is_tested=bool(sections.get("cv"))
+        )
+        ended = interrupted or not complete
+        self._deliver(delivery, score, files, text, last, interrupted=ended)
+
+    def write_unchecked(self, problem: RiskScoreProblem, lost: RowsLostError) -> NoReturn:
+        """Save and print the best score of a search whose rows cannot be read any more.
+
+        It has no certificate, and there is neither a report nor a trace.
+        """
+        assert lost.coef is not None
+        data, scale = problem.loss.data, 1.0 if lost.scale is None else lost.scale
+        score = riskslim.RiskScore.from_coefficients(lost.coef, data, scale=scale)
+        if data.encoder is not None and score.points:
+            score = score.with_variables(data.encoder)
+        score = self.shown.of(score)
+        known = f"objective {lost.objective:.9g}, lower bound {lost.lower_bound:.9g}"
+        emit(
+            f"Error: {lost.reason}. This ended the search: its best score is kept, but could not "
+            f"be checked again ({known}) and has no certificate",
+            err=True,
+        )
+        text = functools.partial(str, score)
+        self._deliver(Delivery(self.output), score, {}, text, lambda _: "", interrupted=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _deliver(
+        self,
+        delivery: Delivery,
+        score: RiskScore,
+        files: Mapping[Path, Callable[[], None]],
+        text: Callable[[], str],
+        last_lines: Callable[[RiskScore], str],
+        *,
+        interrupted: bool,
+    ) -> None:
+        """Save a score, write the other files, print; leave with the exit code of a failure."""
+        last = ""
         try:
             delivery.save(score)
-            files = dict(others)
-            if self.trace is not None:
-                files[self.trace] = functools.partial(_write_trace, solution, self.trace)
-            if (page := self.report_file) is not None:
-                files[page] = functools.partial(_write_report, page, score, problem, sections)
             for path, write in files.items():
                 delivery.file(path, write)
-            last = self._last_lines(score, problem, is_tested=bool(sections.get("cv")))
+            last = last_lines(score)
         except KeyboardInterrupt:
             interrupted = True
-        interrupted |= not complete
-        delivery.show(lambda: _text(around, solution, score) + last)
+        delivery.show(lambda: text() + last)
         if not delivery.is_kept:
             delivery.recover(score)
         if not self.quiet:
@@ -477,12 +528,14 @@ class _Results:
         made: dict[str, Any] = {"problem": problem, "encoder": data.encoder, "raw": data.raw}
         try:
             return riskslim.RiskScore.from_solution(solution, data, **made), True
-        except (KeyboardInterrupt, MemoryError) as error:
+        except (KeyboardInterrupt, MemoryError, RowsLostError) as error:
             made |= {"raw": None, "with_remarks": False}
+            if isinstance(error, RowsLostError):
+                made["problem"] = None  # some requirements are about rows
             logger.warning(
                 "the score is without remarks on its fit and its cut-offs: %r ended it", error
             )
-            complete = isinstance(error, MemoryError)
+            complete = not isinstance(error, KeyboardInterrupt)
             return riskslim.RiskScore.from_solution(solution, data, **made), complete
 
 

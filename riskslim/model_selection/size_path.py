@@ -29,7 +29,7 @@ from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
 from riskslim.engines.fingerprint import facts_of
-from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.exceptions import ConstantFeatureWarning, RowsLostError
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
@@ -122,6 +122,8 @@ class ModelSizePath:
         alone: nothing is known of them.
     checkpoint_failure : str
         Why results are not in the checkpoint, or were not read from it; empty where all is well.
+    rows_failure : str
+        Why rows could not be read any more, which ended the path; empty where all is well.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class ModelSizePath:
     is_complete: bool
     lost: tuple[str, ...] = ()
     checkpoint_failure: str = ""
+    rows_failure: str = ""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -444,16 +447,20 @@ def model_size_path(
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
     entries = _entries(wanted, final, folds, ordered, len(splits))
     paths = [final, *folds.values()]
-    failure = next((path.checkpoint_failure for path in paths if path.checkpoint_failure), "")
-    if failure:
-        logger.warning("%s", failure)
+    failures = [
+        next((one for path in paths if (one := getattr(path, name))), "")
+        for name in ("checkpoint_failure", "rows_failure")
+    ]
+    for failure in failures:
+        if failure:
+            logger.warning("%s", failure)
     return ModelSizePath(
         entries,
         len(paths) == 1 + len(splits)
         and all(len(path.solutions) == len(wanted) for path in paths)
         and not any(path.is_partial for path in paths),
         tuple(finished.lost),
-        failure,
+        *failures,
     )
 
 
@@ -635,6 +642,7 @@ class _PathOnRows:
     models: tuple[Fold | None, ...]  # None where nothing meets the constraints
     is_broken_off: bool = False  # by Ctrl-C outside of a search
     checkpoint_failure: str = ""
+    rows_failure: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -662,6 +670,16 @@ def _path_on_rows(
         if not found or found[-1].solution.is_interrupted:
             raise
         return _ended(plan, rows, found, split, is_broken_off=True)
+    except RowsLostError as lost:
+        # What was not measured before can be measured no more.
+        measured = [one for one in found if one.measured or one.solution.coefficients is None]
+        if not measured:
+            raise
+        if split is not None:
+            return None
+        models = tuple(_model(plan, rows, one, one.solution) for one in measured)
+        solutions = tuple(one.solution for one in measured)
+        return _PathOnRows(solutions, models, True, rows_failure=lost.reason)
 
 
 def _ended(

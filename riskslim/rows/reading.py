@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import errno
 import logging
 import math
 import os
@@ -46,6 +47,7 @@ from riskslim.data.summaries import (
 from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
+from riskslim.rows.blocks import BlockFileError
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 if TYPE_CHECKING:
@@ -75,6 +77,9 @@ _UNPACKED_ROWS = 2**18
 _MEMORY_SHARE, _USUAL_MEMORY = 2, 4 * 2**30
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+# Errors of a disk that is full, or of what a user may have of it.
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 # Labels that are counted, so that an error can name some where there are not two.
 MAX_LABELS = 2**10
@@ -758,10 +763,13 @@ class _Spill:
             raise self._unwritten(error) from error
 
     def _unwritten(self, error: OSError) -> OSError:
+        if isinstance(error, BlockFileError):  # what was written cannot be read again
+            return error
+        room = "make room, " if error.errno in _NO_ROOM else ""
         return OSError(
             error.errno,
             f"scratch files for rows that have no room in memory cannot be written "
-            f"({error.strerror or error}): make room, name another folder (scratch, --scratch), or "
+            f"({error.strerror or error}): {room}name another folder (scratch, --scratch), or "
             "allow more memory",
         )
 
