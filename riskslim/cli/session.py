@@ -19,6 +19,7 @@ from riskslim.cli.exit_codes import (
     EXIT_OUTPUT,
     EXIT_USAGE,
 )
+from riskslim.cli.limits import naming_limits
 from riskslim.cli.messages import explained
 from riskslim.cli.signals import comes_of_ctrl_c, ending_like_ctrl_c
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
@@ -69,6 +70,7 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
             tolerant_streams(),
             ending_like_ctrl_c() as is_told_to_end,
             _exit_codes(is_told_to_end, verbose=verbose),
+            naming_limits(),
         ):
             with warnings.catch_warnings():
                 for wanted in (ConstantFeatureWarning, UnboundCertificateWarning):

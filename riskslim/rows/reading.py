@@ -15,7 +15,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,6 +44,7 @@ from riskslim.data.summaries import (
     TableSummary,
     numbers_of,
 )
+from riskslim.data.threads import Pool
 from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
@@ -817,7 +818,7 @@ def part_of(
 
 def _ahead(items: Iterator[_Result]) -> Iterator[_Result]:
     """Make the next one of some things while the last one is used."""
-    with ThreadPoolExecutor(1) as pool:
+    with Pool(1) as pool:
         waiting: Future[_Result | None] = pool.submit(next, items, None)
         while (now := waiting.result()) is not None:
             waiting = pool.submit(next, items, None)
