@@ -186,6 +186,8 @@ class Checkpoint:
                 is_over = time.monotonic() > until or (gives_up is not None and gives_up.is_set())
                 if is_over or "locked" not in str(error):
                     raise
+            except UnicodeDecodeError as error:  # of a name in it that SQLite complains about
+                raise ValueError(f"{self.path} is damaged: {error}") from error
 
     def _check(self, database: sqlite3.Connection) -> None:
         """Refuse what is no checkpoint of this run; state in a new file what it is about."""

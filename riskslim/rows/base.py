@@ -506,8 +506,10 @@ class PartitionedRows(RowStore):
             if n_waiting < _ROWS_TO_MERGE and number < self.n_parts:
                 continue
             first, *others = waiting if kept is None else [kept, *waiting]
-            kept = first.followed_by(others).merged(limit)
+            stop = self.should_stop
+            kept = first.followed_by(others, stop).merged(limit, stop)
             if kept is None:
+                self.check_stop()
                 return None
             waiting, n_waiting = [], 0
         return kept
