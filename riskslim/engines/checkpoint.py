@@ -31,8 +31,17 @@ from riskslim.engines.fingerprint import (
     first_difference,
     without_limits,
 )
-from riskslim.engines.kept import better_of, better_start, check, recalled, to_plain, with_bound
+from riskslim.engines.kept import (
+    better_of,
+    better_start,
+    check,
+    recalled,
+    to_plain,
+    unchecked_to_plain,
+    with_bound,
+)
 from riskslim.engines.runs import run_interruptibly
+from riskslim.exceptions import RowsLostError
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -141,7 +150,11 @@ class Checkpoint:
             with self._blamed():
                 check(problem, kept.content)
                 arguments = {**arguments, "start": better_start(problem, kept.content, arguments)}
-        solution = solve(problem, **arguments)
+        try:
+            solution = solve(problem, **arguments)
+        except RowsLostError as lost:
+            self._keep_lost(key, lost, kept)
+            raise
         if solution.coefficients is None or solution.pool is not None:
             return solution
         return run_interruptibly(_Keeping(self, key, problem, arguments, solution, kept))
@@ -262,6 +275,19 @@ class Checkpoint:
                   (text, digest, key, before))
         )  # fmt: skip
         return self._done(lambda file: file.execute(statement, values).rowcount == 1, gives_up)
+
+    def _keep_lost(self, key: str, lost: RowsLostError, kept: _Kept | None) -> None:
+        """Keep the best score of a search whose rows are lost: it is checked when it is read."""
+        if lost.coef is None:
+            return
+        content = unchecked_to_plain(lost)
+        if kept is not None:
+            content["lower_bound"] = max(content["lower_bound"], kept.content["lower_bound"])
+        before = None if kept is None else kept.digest
+        try:
+            self._write(key, content, before, threading.Event())
+        except (sqlite3.Error, OSError, ValueError) as error:
+            self._note(error, "what was found is not kept there")
 
     def _recalled(
         self, problem: RiskScoreProblem, kept: _Kept, arguments: Mapping[str, Any]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from riskslim._checks import as_float, checked_points, is_int, is_number
 from riskslim.engines.certify import certify
 from riskslim.engines.runs import DEFAULT_GAP_TOLERANCE
-from riskslim.exceptions import CertificateError
+from riskslim.exceptions import CertificateError, RowsLostError
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["better_of", "better_start", "check", "recalled", "to_plain", "with_bound"]
+__all__ = [
+    "better_of",
+    "better_start",
+    "check",
+    "recalled",
+    "to_plain",
+    "unchecked_to_plain",
+    "with_bound",
+]
 
 # The most that an engine states of the accuracy of a bound: where features are small, and for each
 # unit of a feature times a point. Both are some ten times of what was seen.
@@ -60,6 +68,35 @@ def to_plain(solution: Solution, *, finished: bool) -> dict[str, Any]:
         "trace": [list(record) for record in solution.trace],
         "statistics": dataclasses.asdict(solution.statistics),
         "settings": {k: v for k, v in solution.settings.items() if _is_plain(v)},
+    }
+
+
+def unchecked_to_plain(lost: RowsLostError) -> dict[str, Any]:
+    """Plain values of the best score of a search whose rows were lost: not finished.
+
+    Parameters
+    ----------
+    lost : RowsLostError
+        With coefficients.
+
+    Returns
+    -------
+    dict
+    """
+    assert lost.coef is not None
+    return {
+        "coef": lost.coef.tolist(),
+        "scale": 1.0 if lost.scale is None else lost.scale,
+        "lower_bound": lost.lower_bound or 0.0,
+        "finished": False,
+        "optimal": False,
+        "gap_tolerance": DEFAULT_GAP_TOLERANCE,
+        "bound_tolerance": MOST_TOLERANCE,
+        "engine": "",
+        "message": lost.reason,
+        "trace": [],
+        "statistics": {},
+        "settings": {},
     }
 
 

@@ -80,6 +80,18 @@ def test_the_best_score_goes_where_interrupted_ones_go(folder, lost, output, sca
         assert str(score) in result.stdout
 
 
+def test_the_next_run_goes_on_from_it(folder, lost):
+    checkpoint = ("--checkpoint", "c.db", "--quiet", "--scale", "auto")
+    run(*FIT, *checkpoint, "--output", "s.json", code=EXIT_INTERRUPTED)
+    score = RiskScore.load("s.json")
+    lost["after"] = 10**6
+    result = run(*FIT, "--checkpoint", "c.db", "--scale", "auto", "--output", "again.json")
+    assert "c.db has a score with lower bound 0." in result.stderr
+    again = RiskScore.load("again.json")
+    assert again.certificate.is_optimal
+    assert len(score.points) <= len(again.points) == 2
+
+
 def test_without_any_score_nothing_is_printed(folder, monkeypatch):
     original = fit_module.solve
     monkeypatch.setattr(fit_module, "solve", lambda *a, **k: lose() and original(*a, **k))
