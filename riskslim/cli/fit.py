@@ -502,7 +502,7 @@ class _Results:
             delivery.save(score)
             for path, write in files.items():
                 delivery.file(path, write)
-            last = last_lines(score)
+            last = self._figures(last_lines, score)
         except KeyboardInterrupt:
             interrupted = True
         delivery.show(lambda: text() + last)
@@ -513,6 +513,13 @@ class _Results:
         delivery.finish()
         if interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _figures(self, last_lines: Callable[[RiskScore], str], score: RiskScore) -> str:
+        try:
+            return last_lines(score)
+        except Exception as error:  # they take passes over the rows; the score is found
+            logger.warning("the figures on the training rows are left out: %s", error)
+            return ""
 
     def _last_lines(self, score: RiskScore, problem: RiskScoreProblem, *, is_tested: bool) -> str:
         """Figures of the score of a fit, and the next command; nothing of the demo."""
