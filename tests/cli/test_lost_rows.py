@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from riskslim.cli import fit as fit_module
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_OUTPUT, EXIT_USAGE
 from riskslim.engines import checkpoint as checkpoint_module
 from riskslim.model_selection import size_path as path_module
+from riskslim.rows.disk import BlockWriter
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -125,3 +128,14 @@ def test_finished_sizes_of_a_path_are_kept(folder, lost):
     score = RiskScore.load("s.json")
     assert len(score.points) == 1
     assert score.certificate is not None
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EACCES])
+def test_room_is_asked_for_where_room_is_what_lacks(folder, monkeypatch, number):
+    def append(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(BlockWriter, "append", append)
+    found = run(*FIT, "--quiet", code=EXIT_USAGE).stderr
+    assert f"cannot be written ({os.strerror(number)})" in found
+    assert ("make room" in found) == (number == errno.ENOSPC)
