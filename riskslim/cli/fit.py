@@ -39,6 +39,7 @@ from riskslim.cli.quality import last_lines, rows_apart
 from riskslim.cli.reading import Source
 from riskslim.cli.selection import RefittedItems, Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
+from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
@@ -518,6 +519,8 @@ class _Results:
         try:
             return last_lines(score)
         except Exception as error:  # they take passes over the rows; the score is found
+            if comes_of_ctrl_c(error):
+                raise KeyboardInterrupt from error
             logger.warning("the figures on the training rows are left out: %s", error)
             return ""
 

@@ -117,6 +117,9 @@ def _exit_codes(is_told_to_end: Callable[[], bool], *, verbose: bool) -> Iterato
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
+        if comes_of_ctrl_c(error):
+            emit("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         emit(traceback.format_exc().rstrip(), err=True)
         emit(
             f"Error: {type(error).__name__}: {explained(error)}. This is a fault of riskslim, "

@@ -19,6 +19,7 @@ from fault_rounds import ROUNDS, seed_of
 from programs import program, start_program
 from riskslim import RiskScore
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim.cli.outputs import Delivery
 from riskslim.cli.session import session
 from riskslim.cli.signals import ending_like_ctrl_c, held_signals
 
@@ -118,6 +119,24 @@ def test_an_import_that_ctrl_c_breaks_is_no_fault(capsys):
         raise ImportError("initialization failed") from KeyboardInterrupt()
     assert ended.value.exit_code == EXIT_INTERRUPTED
     assert capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_a_class_that_ctrl_c_breaks_is_no_fault(capsys):
+    """Python says that a name cannot be set, and of which attribute."""
+    broken = RuntimeError("Error calling __set_name__ on 'Field' instance")
+    broken.__cause__ = KeyboardInterrupt()
+
+    def fail() -> None:
+        raise broken
+
+    with pytest.raises(typer.Exit) as ended, session():
+        fail()
+    assert ended.value.exit_code == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+    delivery = Delivery(None)
+    with pytest.raises(KeyboardInterrupt):
+        delivery.file(Path("out.html"), fail)
+    assert delivery.failures == []
 
 
 @pytest.mark.parametrize("signum", OTHERS)
