@@ -278,6 +278,20 @@ def models(data: Data) -> Iterator[Phase]:
             (CTRL_C, STOP),
         )
 
+    def kept(**ends: Any) -> None:
+        file = data.folder / "path.checkpoint"
+        file.unlink(missing_ok=True)
+        model_size_path(problem, cv=3, time_limit=2, checkpoint=file, **ends)
+        # Whatever ended it, the same call reads what it has kept.
+        found = model_size_path(problem, cv=3, time_limit=2, checkpoint=file, should_stop=_at_once)
+        assert not found.checkpoint_failure
+
+    yield Phase("path in a checkpoint", kept, (CTRL_C, STOP))
+
+
+def _at_once() -> bool:
+    return True
+
 
 def results(data: Data) -> Iterator[Phase]:
     """What is done with a score."""

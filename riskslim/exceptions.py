@@ -90,6 +90,9 @@ class RowsLostError(RiskSLIMError):
     objective, lower_bound : float or None
         Its objective, and what was proven by then: no score has a lower one. They were not checked
         once more, as those of a certificate are, for want of rows.
+    scale : float or None
+        Its scale; where the search was to choose it, the best one for a sample of the rows.
+        ``RiskScore.from_coefficients(error.coef, data, scale=error.scale)`` is the risk score.
     """
 
     def __init__(self, reason: str) -> None:
@@ -98,14 +101,16 @@ class RowsLostError(RiskSLIMError):
         self.coef: NDArray[np.int64] | None = None
         self.objective: float | None = None
         self.lower_bound: float | None = None
+        self.scale: float | None = None
 
     def __str__(self) -> str:
         if self.coef is None or self.objective is None:
             return self.reason
         bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.6g}"
+        scale = "" if self.scale in (None, 1.0) else f" with the scale {self.scale:.6g}"
         return (
             f"{self.reason}; the best score so far has the objective {self.objective:.6g}{bound}: "
-            f"its points are in the attribute coef, {self.coef.tolist()}"
+            f"its points are in the attribute coef, {self.coef.tolist()}{scale}"
         )
 
 

@@ -42,7 +42,7 @@ FLOORS_OF_ENGINES = (
     ("branch_and_bound",),
     ("lattice_cpa",),
     ("choice",),
-    ("fingerprint",),
+    ("fingerprint", "kept"),
     ("checkpoint",),
 )
 

@@ -10,7 +10,8 @@ import importlib.util
 from typing import TYPE_CHECKING, NoReturn
 
 from riskslim._wording import not_installed
-from riskslim.cli.exit_codes import EXIT_USAGE
+from riskslim.cli.exit_codes import EXIT_MEMORY, EXIT_USAGE
+from riskslim.cli.limits import checked_limits_of_system
 from riskslim.cli.messages import explained
 from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
@@ -23,6 +24,9 @@ __all__ = ["application", "main"]
 
 def main() -> None:
     """Run the command line; without its packages, say how to get them."""
+    if reason := checked_limits_of_system():
+        emit(f"Error: {reason}", err=True)
+        raise SystemExit(EXIT_MEMORY)
     for package in ("typer", "rich"):
         if importlib.util.find_spec(package) is None:
             _refuse(not_installed("the command line needs", package, extra="cli"))

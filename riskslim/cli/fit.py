@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -39,11 +39,13 @@ from riskslim.cli.quality import last_lines, rows_apart
 from riskslim.cli.reading import Source
 from riskslim.cli.selection import RefittedItems, Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
+from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import engine_named, solve
 from riskslim.engines.fingerprint import facts_of, without_limits
+from riskslim.exceptions import RowsLostError
 from riskslim.items.parameters import is_supervised
 from riskslim.solution import Status
 
@@ -334,14 +336,19 @@ class _Search:
         if self.choice.remark and not self.hidden:
             emit(f"Engine: {self.choice.name}, {self.choice.reason}.", err=True)
 
-    def solve(self, problem: RiskScoreProblem, checkpoint: Path | None = None) -> Solution:
+    def checkpoint(self, path: Path | None, problem: RiskScoreProblem) -> Checkpoint | None:
+        """The file in which one search is kept, if there is to be one."""
+        if path is None:
+            return None
+        named = without_limits(self.arguments)
+        kept = Checkpoint(path, facts_of(problem, named))
+        if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
+            emit(f"{path} has a score with lower bound {bound:.9g}.", err=True)
+        return kept
+
+    def solve(self, problem: RiskScoreProblem, kept: Checkpoint | None = None) -> Solution:
         """Search for one score, or a list of the best ones."""
-        arguments, kept = self.arguments, None
-        if checkpoint is not None:
-            named = without_limits(arguments)
-            kept = Checkpoint(checkpoint, facts_of(problem, named))
-            if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
-                emit(f"{checkpoint} has a score with lower bound {bound:.9g}.", err=True)
+        arguments = self.arguments
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)
@@ -358,7 +365,14 @@ class _Search:
         if selection:
             self.select(selection, problem, refitted, results)
         else:
-            results.write(problem, self.solve(problem, selection.checkpoint))
+            kept = self.checkpoint(selection.checkpoint, problem)
+            try:
+                solution = self.solve(problem, kept)
+            except RowsLostError as lost:
+                if lost.coef is None:
+                    raise
+                results.write_unchecked(problem, lost)
+            results.write(problem, solution, failure="" if kept is None else kept.failure)
 
     def select(
         self,
@@ -370,13 +384,17 @@ class _Search:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
         path = selection.run(problem, refitted, hidden=self.hidden, **self.arguments)
         chosen, why = selection.choose(path)
-        if chosen.max_size != problem.max_size:
+        # To state a problem, or look for remarks, takes rows.
+        score = chosen.risk_score if path.rows_failure else None
+        if score is None and chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)
         results.write(
             problem, chosen.solution, others=selection.files(path),
             around=lambda: selection.text(path, chosen, why),
-            sections=selection.sections(path, chosen),
+            sections=selection.sections(path, chosen), failure=path.checkpoint_failure, score=score,
         )  # fmt: skip
+        if path.rows_failure:
+            emit(f"Error: {path.rows_failure}; what was finished before is kept", err=True)
         if path.lost:
             emit(
                 f"Error: without {listing(path.lost)}, whose processes were ended twice from "
@@ -412,14 +430,19 @@ class _Results:
         others: Mapping[Path, Callable[[], None]] = MappingProxyType({}),
         around: Callable[[], tuple[str, str]] = lambda: ("", ""),
         sections: Mapping[str, Any] = MappingProxyType({}),
+        failure: str = "",
+        score: RiskScore | None = None,
     ) -> None:
         """Save and print a result; leave with the exit code that it deserves.
 
         The score is saved before all else. No failure of an output is in the way of another, and
-        Ctrl-C leaves out what it takes time to write, not what was found.
+        Ctrl-C leaves out what it takes time to write, not what was found. ``failure`` is of an
+        output that was to be written before, ``score`` the score where it is known already.
         """
         certificate = solution.certificate
         delivery = Delivery(self.output)
+        if failure:
+            delivery.failures.append(failure)
         if certificate.status is Status.INFEASIBLE:
             for path, write in others.items():
                 delivery.file(path, write)
@@ -427,23 +450,63 @@ class _Results:
             delivery.finish()
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED
-        last = ""
-        score, complete = self._score(problem, solution)
+        complete = True
+        if score is None:
+            score, complete = self._score(problem, solution)
         score = self.shown.of(score)
+        files = dict(others)
+        if self.trace is not None:
+            files[self.trace] = functools.partial(_write_trace, solution, self.trace)
+        if (page := self.report_file) is not None:
+            files[page] = functools.partial(_write_report, page, score, problem, sections)
+        text = functools.partial(_text, around, solution, score)
+        last = functools.partial(
+            self._last_lines, problem=problem, is_tested=bool(sections.get("cv"))
+        )
+        ended = interrupted or not complete
+        self._deliver(delivery, score, files, text, last, interrupted=ended)
+
+    def write_unchecked(self, problem: RiskScoreProblem, lost: RowsLostError) -> NoReturn:
+        """Save and print the best score of a search whose rows cannot be read any more.
+
+        It has no certificate, and there is neither a report nor a trace.
+        """
+        assert lost.coef is not None
+        data, scale = problem.loss.data, 1.0 if lost.scale is None else lost.scale
+        score = riskslim.RiskScore.from_coefficients(lost.coef, data, scale=scale)
+        if data.encoder is not None and score.points:
+            score = score.with_variables(data.encoder)
+        score = self.shown.of(score)
+        known = f"objective {lost.objective:.9g}, lower bound {lost.lower_bound:.9g}"
+        emit(
+            f"Error: {lost.reason}. This ended the search: its best score is kept, but could not "
+            f"be checked again ({known}) and has no certificate",
+            err=True,
+        )
+        text = functools.partial(str, score)
+        self._deliver(Delivery(self.output), score, {}, text, lambda _: "", interrupted=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _deliver(
+        self,
+        delivery: Delivery,
+        score: RiskScore,
+        files: Mapping[Path, Callable[[], None]],
+        text: Callable[[], str],
+        last_lines: Callable[[RiskScore], str],
+        *,
+        interrupted: bool,
+    ) -> None:
+        """Save a score, write the other files, print; leave with the exit code of a failure."""
+        last = ""
         try:
             delivery.save(score)
-            files = dict(others)
-            if self.trace is not None:
-                files[self.trace] = functools.partial(_write_trace, solution, self.trace)
-            if (page := self.report_file) is not None:
-                files[page] = functools.partial(_write_report, page, score, problem, sections)
             for path, write in files.items():
                 delivery.file(path, write)
-            last = self._last_lines(score, problem, is_tested=bool(sections.get("cv")))
+            last = self._figures(last_lines, score)
         except KeyboardInterrupt:
             interrupted = True
-        interrupted |= not complete
-        delivery.show(lambda: _text(around, solution, score) + last)
+        delivery.show(lambda: text() + last)
         if not delivery.is_kept:
             delivery.recover(score)
         if not self.quiet:
@@ -451,6 +514,15 @@ class _Results:
         delivery.finish()
         if interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _figures(self, last_lines: Callable[[RiskScore], str], score: RiskScore) -> str:
+        try:
+            return last_lines(score)
+        except Exception as error:  # they take passes over the rows; the score is found
+            if comes_of_ctrl_c(error):
+                raise KeyboardInterrupt from error
+            logger.warning("the figures on the training rows are left out: %s", error)
+            return ""
 
     def _last_lines(self, score: RiskScore, problem: RiskScoreProblem, *, is_tested: bool) -> str:
         """Figures of the score of a fit, and the next command; nothing of the demo."""
@@ -466,12 +538,14 @@ class _Results:
         made: dict[str, Any] = {"problem": problem, "encoder": data.encoder, "raw": data.raw}
         try:
             return riskslim.RiskScore.from_solution(solution, data, **made), True
-        except (KeyboardInterrupt, MemoryError) as error:
+        except (KeyboardInterrupt, MemoryError, RowsLostError) as error:
             made |= {"raw": None, "with_remarks": False}
+            if isinstance(error, RowsLostError):
+                made["problem"] = None  # some requirements are about rows
             logger.warning(
                 "the score is without remarks on its fit and its cut-offs: %r ended it", error
             )
-            complete = isinstance(error, MemoryError)
+            complete = not isinstance(error, KeyboardInterrupt)
             return riskslim.RiskScore.from_solution(solution, data, **made), complete
 
 

@@ -18,7 +18,7 @@ import typer
 from riskslim._writing import check_writable, same_file, write_file
 from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_OUTPUT
 from riskslim.cli.messages import explained
-from riskslim.cli.signals import held_signals
+from riskslim.cli.signals import comes_of_ctrl_c, held_signals
 from riskslim.cli.streams import emit, emit_data, print_failure
 from riskslim.data.batches import DATA_SUFFIXES
 from riskslim.exceptions import CertificateError
@@ -160,10 +160,17 @@ class Delivery:
         -------
         bool
             False where it failed.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Also in the place of what it became on its way.
         """
         try:
             write()
         except Exception as error:
+            if comes_of_ctrl_c(error):  # within a class that is being made, for example
+                raise KeyboardInterrupt from error
             # Whatever it is, the other outputs do not depend on it.
             self._is_internal |= isinstance(error, CertificateError)
             reason = explained(error) or type(error).__name__

@@ -19,6 +19,7 @@ from riskslim.cli.exit_codes import (
     EXIT_OUTPUT,
     EXIT_USAGE,
 )
+from riskslim.cli.limits import naming_limits
 from riskslim.cli.messages import explained
 from riskslim.cli.signals import comes_of_ctrl_c, ending_like_ctrl_c
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
@@ -69,6 +70,7 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
             tolerant_streams(),
             ending_like_ctrl_c() as is_told_to_end,
             _exit_codes(is_told_to_end, verbose=verbose),
+            naming_limits(),
         ):
             with warnings.catch_warnings():
                 for wanted in (ConstantFeatureWarning, UnboundCertificateWarning):
@@ -115,6 +117,9 @@ def _exit_codes(is_told_to_end: Callable[[], bool], *, verbose: bool) -> Iterato
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
+        if comes_of_ctrl_c(error):
+            emit("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         emit(traceback.format_exc().rstrip(), err=True)
         emit(
             f"Error: {type(error).__name__}: {explained(error)}. This is a fault of riskslim, "

@@ -181,7 +181,7 @@ def merge_features(
     source = KernelRows(
         integer_columns=integer_columns,
         integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
-        real_row_tiles=as_row_tiles(real_columns),
+        real_row_tiles=as_row_tiles(real_columns, should_stop),
         real_index=np.arange(real_columns.shape[1], dtype=np.intp),
         labels=np.ones(n, np.int8),
         weights=NO_WEIGHTS,

@@ -117,12 +117,16 @@ def take_row_tiles(row_tiles: NDArray[np.float64], index: NDArray[np.intp]) -> N
     return taken
 
 
-def as_row_tiles(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def as_row_tiles(
+    columns: NDArray[np.float64], should_stop: Callable[[], bool] | None = None
+) -> NDArray[np.float64]:
     """Copy columns into row tiles.
 
     Parameters
     ----------
     columns : float64 array of shape (n, d)
+    should_stop : callable, optional
+        As in :func:`as_columns`.
 
     Returns
     -------
@@ -131,6 +135,8 @@ def as_row_tiles(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     n, d = columns.shape
     row_tiles = empty_row_tiles(n, d)
     for j in range(d):
+        if should_stop is not None and should_stop():
+            break
         write_column(row_tiles, j, 0, columns[:, j])
     return row_tiles
 

@@ -7,20 +7,55 @@ threads. It helps where the pieces leave the interpreter's lock alone for most o
 from __future__ import annotations
 
 import contextvars
+import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SecondThread", "in_threads", "watched"]
+__all__ = ["Pool", "SecondThread", "in_threads", "watched"]
 
 _Result = TypeVar("_Result")
 
 # Seconds between two questions of a caller who watches.
 EVERY = 0.05
+
+
+class Pool(ThreadPoolExecutor):
+    """Threads that share work: fewer where the system starts no more, at last the caller alone.
+
+    Examples
+    --------
+    >>> from riskslim.data.threads import Pool
+    >>> with Pool(2) as pool:
+    ...     list(pool.map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    def _adjust_thread_count(self) -> None:
+        try:
+            super()._adjust_thread_count()
+        except RuntimeError:
+            if not self._threads:
+                raise
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a call made, by the caller where there is no thread for it."""
+        try:
+            return super().submit(fn, *args, **kwargs)
+        except RuntimeError:
+            if self._shutdown:
+                raise
+        self._work_queue.get_nowait()  # nobody else takes it
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
 
 
 def in_threads(work: Callable[[int], object], n_pieces: int, n_threads: int) -> None:
@@ -44,7 +79,7 @@ def in_threads(work: Callable[[int], object], n_pieces: int, n_threads: int) -> 
         for piece in range(n_pieces):
             work(piece)
         return
-    with ThreadPoolExecutor(min(n_pieces, n_threads)) as pool:
+    with Pool(min(n_pieces, n_threads)) as pool:
         for _ in pool.map(work, range(n_pieces)):
             pass
 
@@ -88,11 +123,18 @@ class SecondThread(Generic[_Result]):
                 self._done.set()
 
         context = contextvars.copy_context()
-        self._thread = threading.Thread(target=context.run, args=(run,), name=name, daemon=True)
+        self._work: Callable[[], None] | None = functools.partial(context.run, run)
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+        """Begin; where the system starts no thread, this one does the work."""
+        work, self._work = self._work, None  # which refers to this object, and to all its data
+        try:
+            self._thread.start()
+        except RuntimeError:
+            if work is None:  # it was begun before
+                raise
+            work()
 
     def has_ended(self, seconds: float) -> bool:
         """Wait so long for the end, and say whether it has come."""

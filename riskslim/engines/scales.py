@@ -14,6 +14,7 @@ from riskslim.exceptions import (
     CertificateError,
     ProblemSizeError,
     RiskSLIMError,
+    RowsLostError,
     SolverUnavailableError,
 )
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord, optimality_gap
@@ -84,6 +85,9 @@ class ScalesRun:
                 solution = self._solved(scale, limits)
             except (CertificateError, ProblemSizeError, SolverUnavailableError):
                 raise
+            except RowsLostError as lost:
+                self._complete(lost)
+                raise
             except RiskSLIMError as error:
                 if not self.problem.is_constrained_per_scale:
                     raise
@@ -98,6 +102,15 @@ class ScalesRun:
             if solution.certificate.status is Status.INTERRUPTED:
                 self.interrupted.set()
         return self._combined()
+
+    def _complete(self, lost: RowsLostError) -> None:
+        """Say what is known of all scales where the rows are lost at one of them."""
+        best = self._best()
+        if best is not None:
+            objective = best.certificate.objective
+            if lost.objective is None or objective <= lost.objective:
+                lost.coef, lost.objective, lost.scale = best.coef, objective, best.scale
+        lost.lower_bound = self._lower_bound(lost.lower_bound or 0.0)
 
     def _is_last(self, k: int) -> bool:
         """True if there is no scale left that could have a score, and none had."""

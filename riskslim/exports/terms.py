@@ -135,7 +135,9 @@ def _raw_term(score: RiskScore, name: str, points: int) -> Term:
     item = score.items.get(name)
     if item is None or not item.is_condition:
         return _item_term(score, name, points)
-    variable = score.variables[item.variable]
+    variable = score.variables.get(item.variable)
+    if variable is None:  # of a column that is no raw one: the item is given
+        return _item_term(score, name, points)
     if item.kind == "missing":
         return Term(points, item.variable, "missing", variable)
     if item.kind in COMPARISONS:

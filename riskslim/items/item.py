@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import as_float
 from riskslim._wording import listing, near
 
 __all__ = [
@@ -283,7 +284,7 @@ def _check_interval(item: Item) -> None:
     ends = item.interval
     are_numbers = isinstance(ends, tuple) and len(ends) == 2
     are_numbers = are_numbers and all(
-        _is_of_kind(end, ">=") and math.isfinite(end) for end in ends or ()
+        _is_of_kind(end, ">=") and math.isfinite(as_float(end)) for end in ends or ()
     )
     if item.kind not in COMPARISONS or not are_numbers or ends is None:
         raise ValueError(
@@ -301,7 +302,7 @@ def _check_interval(item: Item) -> None:
 def _check_special(item: Item) -> None:
     """Refuse special values of an item that has no threshold, or that are no numbers."""
     are_numbers = isinstance(item.special, tuple) and all(
-        _is_of_kind(one, ">=") and math.isfinite(one) for one in item.special
+        _is_of_kind(one, ">=") and math.isfinite(as_float(one)) for one in item.special
     )
     if item.kind not in COMPARISONS or not are_numbers:
         raise ValueError(

@@ -181,8 +181,13 @@ class _Run:
         killed: list[int] = []
         while waiting or running:
             while waiting and workers.has_free:
-                k = waiting.popleft()
-                running[workers.submit(self.work, self.tasks[k][1])] = k
+                try:
+                    running[workers.submit(self.work, self.tasks[waiting[0]][1])] = waiting[0]
+                except (OSError, RuntimeError):
+                    if not running:
+                        raise
+                    break  # the system starts no more of them: those that are there go on
+                waiting.popleft()
             with self._kept_interrupt():
                 done, _ = wait(running, _LOOKS_EVERY, FIRST_COMPLETED)
             if self.is_interrupted:

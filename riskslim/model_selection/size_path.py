@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import logging
 import math
 import os
 import warnings
@@ -28,7 +29,7 @@ from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
 from riskslim.engines.fingerprint import facts_of
-from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.exceptions import ConstantFeatureWarning, RowsLostError
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
+
+logger = logging.getLogger(__name__)
 
 # Rows one by one: in memory, or in files that are read again.
 _InOrder: TypeAlias = "TrainingData | FileRows | OneClassRows"
@@ -118,6 +121,10 @@ class ModelSizePath:
     lost : tuple of str
         Sets of rows, such as "fold 3", whose process was killed, also when it was tried once more
         alone: nothing is known of them.
+    checkpoint_failure : str
+        Why results are not in the checkpoint, or were not read from it; empty where all is well.
+    rows_failure : str
+        Why rows could not be read any more, which ended the path; empty where all is well.
 
     Examples
     --------
@@ -136,6 +143,8 @@ class ModelSizePath:
     entries: tuple[SizeOnPath, ...]
     is_complete: bool
     lost: tuple[str, ...] = ()
+    checkpoint_failure: str = ""
+    rows_failure: str = ""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -393,7 +402,8 @@ def model_size_path(
         by then is kept.
     checkpoint : str or path-like, optional
         A file in which every finished search is kept, by whichever process: the same call finds
-        them there, and goes on with the others. It is created where there is none.
+        them there, and goes on with the others. It is created where there is none. Where it fails
+        later on, the path is found all the same, and its ``checkpoint_failure`` says why.
     **engine_arguments
         ``engine``, ``time_limit`` for each size, ``gap_tolerance`` and so on, as in
         :func:`~riskslim.branch_and_bound`. With a classifier they are its parameters.
@@ -409,7 +419,7 @@ def model_size_path(
         Sizes out of range, folds that do not fit the data, arguments that do not go together; a
         checkpoint of other data, sizes, folds or settings, or a file that is none.
     OSError
-        The checkpoint cannot be written.
+        The checkpoint cannot be written, before anything is searched.
     RiskSLIMError
         What the engine raises.
 
@@ -454,12 +464,20 @@ def model_size_path(
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
     entries = _entries(wanted, final, folds, ordered, len(splits))
     paths = [final, *folds.values()]
+    failures = [
+        next((one for path in paths if (one := getattr(path, name))), "")
+        for name in ("checkpoint_failure", "rows_failure")
+    ]
+    for failure in failures:
+        if failure:
+            logger.warning("%s", failure)
     return ModelSizePath(
         entries,
         len(paths) == 1 + len(splits)
         and all(len(path.solutions) == len(wanted) for path in paths)
         and not any(path.is_partial for path in paths),
         tuple(finished.lost),
+        *failures,
     )
 
 
@@ -641,6 +659,8 @@ class _PathOnRows:
     solutions: tuple[Solution, ...]
     models: tuple[Fold | None, ...]  # None where nothing meets the constraints
     is_broken_off: bool = False  # by Ctrl-C outside of a search
+    checkpoint_failure: str = ""
+    rows_failure: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -668,6 +688,16 @@ def _path_on_rows(
         if not found or found[-1].solution.is_interrupted:
             raise
         return _ended(plan, rows, found, split, is_broken_off=True)
+    except RowsLostError as lost:
+        # What was not measured before can be measured no more.
+        measured = [one for one in found if one.measured or one.solution.coefficients is None]
+        if not measured:
+            raise
+        if split is not None:
+            return None
+        models = tuple(_model(plan, rows, one, one.solution) for one in measured)
+        solutions = tuple(one.solution for one in measured)
+        return _PathOnRows(solutions, models, True, rows_failure=lost.reason)
 
 
 def _ended(
@@ -688,7 +718,8 @@ def _ended(
     models = tuple(
         _model(plan, rows, one, solution) for one, solution in zip(found, solutions, strict=True)
     )
-    return _PathOnRows(tuple(solutions), models, is_broken_off)
+    failure = "" if plan.checkpoint is None else plan.checkpoint.failure
+    return _PathOnRows(tuple(solutions), models, is_broken_off, failure)
 
 
 def _is_partial(solutions: Iterable[Solution]) -> bool:

@@ -103,7 +103,11 @@ class Workers:
         executor = self._idle.pop() if self._idle else self._started()
         mark = self._folder / f"begun-{self._submitted}"
         self._submitted += 1
-        future: Future[Any] = executor.submit(_done, work, arguments, str(mark))
+        try:
+            future: Future[Any] = executor.submit(_done, work, arguments, str(mark))
+        except BaseException:
+            executor.shutdown(wait=False, kill_workers=True)
+            raise
         self._busy[future] = executor
         self._marks[future] = mark
         self._free -= 1

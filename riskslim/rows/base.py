@@ -17,7 +17,7 @@ import functools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.row_tiles import as_columns, as_row_tiles
 from riskslim.data.store import KernelRows, RowsElsewhereError, RowStore, Weighting
+from riskslim.data.threads import Pool
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows import functions as of_parts
 from riskslim.rows.functions import MergedPart, PartSummary
@@ -505,8 +506,10 @@ class PartitionedRows(RowStore):
             if n_waiting < _ROWS_TO_MERGE and number < self.n_parts:
                 continue
             first, *others = waiting if kept is None else [kept, *waiting]
-            kept = first.followed_by(others).merged(limit)
+            stop = self.should_stop
+            kept = first.followed_by(others, stop).merged(limit, stop)
             if kept is None:
+                self.check_stop()
                 return None
             waiting, n_waiting = [], 0
         return kept
@@ -659,7 +662,7 @@ def run_in_order(
             yield call()
         return
     waiting: deque[Future[_Result]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
+    with Pool(n_threads) as pool:
         try:
             for call in calls:
                 check()

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import math
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -531,7 +533,10 @@ def _no_words(shape: tuple[int, ...], folder: Path | None) -> NDArray[np.uint64]
     if folder is None:
         return np.zeros(shape, np.uint64)
     path = folder / f"{'x'.join(map(str, shape))}-{secrets.token_hex(8)}.planes"
-    words = np.memmap(path, np.uint64, "w+", shape=shape)
+    if hasattr(os, "posix_fallocate"):  # writing to a map of a file without room ends the process
+        with path.open("xb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(8 * math.prod(shape), 1))
+    words = np.memmap(path, np.uint64, "r+" if path.exists() else "w+", shape=shape)
     # The map keeps it as long as it is used. Windows removes no file that is: it goes with its
     # folder, and the next one of this shape is another one.
     with contextlib.suppress(PermissionError):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import errno
 import logging
 import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,9 +44,11 @@ from riskslim.data.summaries import (
     TableSummary,
     numbers_of,
 )
+from riskslim.data.threads import Pool
 from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
+from riskslim.rows.blocks import BlockFileError
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 if TYPE_CHECKING:
@@ -75,6 +78,9 @@ _UNPACKED_ROWS = 2**18
 _MEMORY_SHARE, _USUAL_MEMORY = 2, 4 * 2**30
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+# Errors of a disk that is full, or of what a user may have of it.
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 # Labels that are counted, so that an error can name some where there are not two.
 MAX_LABELS = 2**10
@@ -758,10 +764,13 @@ class _Spill:
             raise self._unwritten(error) from error
 
     def _unwritten(self, error: OSError) -> OSError:
+        if isinstance(error, BlockFileError):  # what was written cannot be read again
+            return error
+        room = "make room, " if error.errno in _NO_ROOM else ""
         return OSError(
             error.errno,
             f"scratch files for rows that have no room in memory cannot be written "
-            f"({error.strerror or error}): make room, name another folder (scratch, --scratch), or "
+            f"({error.strerror or error}): {room}name another folder (scratch, --scratch), or "
             "allow more memory",
         )
 
@@ -809,7 +818,7 @@ def part_of(
 
 def _ahead(items: Iterator[_Result]) -> Iterator[_Result]:
     """Make the next one of some things while the last one is used."""
-    with ThreadPoolExecutor(1) as pool:
+    with Pool(1) as pool:
         waiting: Future[_Result | None] = pool.submit(next, items, None)
         while (now := waiting.result()) is not None:
             waiting = pool.submit(next, items, None)

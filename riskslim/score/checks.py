@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskslim._checks import checked_points
+from riskslim._checks import as_float, checked_points
 from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
@@ -38,6 +38,9 @@ _OPTIONAL = {
     "csv_format": CsvFormat,
     "recalibration": Recalibration,
 }
+
+# Scores beyond this could not be added up any more.
+_MOST_SCORE = 1e300
 
 
 def checked_fields(score: RiskScore) -> dict[str, Any]:
@@ -76,7 +79,7 @@ def checked_fields(score: RiskScore) -> dict[str, Any]:
         if not isinstance(value, kind | None):
             raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
     said = checked_remarks(score.fit_remarks)
-    fields = {
+    fields: dict[str, Any] = {
         "fit_remarks": () if score.certificate is None else said,
         "requirements": checked_requirements(score.requirements),
         "prevalence": None
@@ -92,6 +95,7 @@ def checked_fields(score: RiskScore) -> dict[str, Any]:
         ),
         "scale": checked_scale(score.scale),
     }
+    _check_sizes(fields["points"], fields["feature_ranges"], fields["scale"])
     items = _used_items(used, score.items, names, score.variables)
     variables = _used_variables(used, score.variables, items)
     check_known(score.cutoff_ranges, names, "cutoff_ranges")
@@ -110,6 +114,19 @@ def checked_fields(score: RiskScore) -> dict[str, Any]:
         "cutoff_ranges": MappingProxyType(cutoffs),
         "labels": MappingProxyType(labels),
     }
+
+
+def _check_sizes(
+    points: Mapping[str, int], ranges: Mapping[str, FeatureRange], scale: float
+) -> None:
+    """Refuse values of features with which scores or log-odds would be beyond all numbers."""
+    for name, value in points.items():
+        largest = max(abs(as_float(ranges[name].minimum)), abs(as_float(ranges[name].maximum)))
+        if not largest * abs(value) / min(scale, 1.0) <= _MOST_SCORE:
+            raise ValueError(
+                f"values of {name!r} up to {largest:g}, with {value} points for each unit, make "
+                f"scores beyond {_MOST_SCORE:g}"
+            )
 
 
 def _check_kinds(given: Mapping[str, Any], kind: type, what: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskslim._checks import checked_integer, checked_number, checked_points
+from riskslim._checks import as_float, checked_integer, checked_number, checked_points
 from riskslim._version import __version__
 from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
@@ -373,7 +373,7 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
     certificate = Certificate.from_dict(values)
     gap = values.get("optimality_gap")
     if isinstance(gap, (int, float)) and not math.isclose(
-        gap, certificate.optimality_gap, rel_tol=1e-9, abs_tol=1e-12
+        as_float(gap), certificate.optimality_gap, rel_tol=1e-9, abs_tol=1e-12
     ):
         raise ValueError(
             f"'optimality_gap' of the certificate is {gap!r}, but its objective and bound have a "

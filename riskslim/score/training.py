@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._wording import listing
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
-from riskslim.exceptions import CertificateError
+from riskslim.exceptions import CertificateError, RowsLostError
 from riskslim.items.families import condition_families, contradicted
 from riskslim.items.item import Item
 from riskslim.items.rules import raw_table
@@ -112,8 +112,17 @@ def from_coefficients(
         )
     used = np.flatnonzero(vector[1:]).tolist()
     names = data.feature_names
-    rows = subset_of(data, used)
-    ranges = feature_ranges_of(rows, data, [names[j] for j in used])
+    rows: TrainingData | None = None
+    try:
+        rows = subset_of(data, used)
+    except RowsLostError as lost:
+        logger.warning("what the training rows say of the score is left out: %s", lost.reason)
+    with_points = [names[j] for j in used]
+    if rows is None:
+        ranges, items = _ends_of(data, used), {}
+    else:
+        ranges = feature_ranges_of(rows, data, with_points)
+        items = agreeing_items(rows, ranges)
     score = kind(
         vector[0].item(),
         {names[j]: vector[1 + j].item() for j in used},
@@ -125,10 +134,11 @@ def from_coefficients(
         scale=scale,
         class_weighting=data.class_weighting,
         prevalence=data.prevalence,
-        items=agreeing_items(rows, ranges),
+        items=items,
         csv_format=data.csv_format,
     )
-    check_scores_of_training(score, rows)
+    if rows is not None:
+        check_scores_of_training(score, rows)
     return score
 
 
@@ -157,6 +167,17 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     return best, solution.scale
 
 
+def _ends_of(data: TrainingData, features: Sequence[int]) -> dict[str, FeatureRange]:
+    """Return the least and the largest values of features, which are known without the rows."""
+    ranges: dict[str, FeatureRange] = {}
+    for j in features:
+        whole = bool(data.is_integer[j])
+        low, high = data.feature_min[j].item(), data.feature_max[j].item()
+        low, high = (int(low), int(high)) if whole else (low, high)
+        ranges[data.feature_names[j]] = FeatureRange(low, high, is_integer=whole)
+    return ranges
+
+
 def feature_ranges_of(
     rows: TrainingData, data: TrainingData, names: Sequence[str]
 ) -> dict[str, FeatureRange]:
@@ -180,13 +201,10 @@ def feature_ranges_of(
     if rows is data or len(rows.feature_names) < data.n_features:
         return ranges
     # A sample may lack the extreme values.
+    known = _ends_of(data, [position[name] for name in names])
     for name, found in [*ranges.items()]:
-        j = position[name]
-        ends = data.feature_min[j].item(), data.feature_max[j].item()
-        if (found.minimum, found.maximum) != ends:
-            whole = bool(data.is_integer[j])
-            low, high = (int(end) if whole else end for end in ends)
-            ranges[name] = FeatureRange(low, high, is_integer=whole)
+        if (found.minimum, found.maximum) != (known[name].minimum, known[name].maximum):
+            ranges[name] = known[name]
     return ranges
 
 

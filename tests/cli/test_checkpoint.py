@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import functools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from command_line import run as run_command
 from riskslim import RiskScore
-from riskslim.cli.exit_codes import EXIT_USAGE
+from riskslim.cli.exit_codes import EXIT_OUTPUT, EXIT_USAGE
 from riskslim.engines import checkpoint as module
 
 
@@ -89,3 +91,27 @@ def test_what_is_refused(run):
         assert clash in same.stderr
     missing = run("--checkpoint", "nowhere/c.db", code=EXIT_USAGE)
     assert "nowhere" in missing.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--path", "--cv", "3"]], ids=["one", "path"])
+@pytest.mark.parametrize("output", [[], ["--output", "s.json"]], ids=["printed", "saved"])
+def test_a_checkpoint_that_fails_costs_no_score(run, monkeypatch, more, output):
+    options = ["--max-size", 2, *more, "--quiet", *output]
+    expected = run(*options).stdout
+    original = module.solve
+
+    def solve(*given, **arguments):
+        Path("c.db").write_bytes(b"nothing that SQLite knows" * 400)
+        return original(*given, **arguments)
+
+    monkeypatch.setattr(module, "solve", solve)
+    result = run(*options, "--checkpoint", "c.db", code=EXIT_OUTPUT)
+    assert without_seconds(result.stdout) == without_seconds(expected)
+    assert "Error: checkpoint c.db: file is not a database (what was found is not" in result.stderr
+    assert "fault of riskslim" not in result.stderr
+    if output:
+        assert RiskScore.load("s.json").certificate.is_optimal
+
+
+def without_seconds(text):
+    return re.sub(r"after [0-9.]+ seconds", "", text)

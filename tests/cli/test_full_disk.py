@@ -18,7 +18,7 @@ from fault_rounds import ROUNDS, seed_of
 from programs import program
 from riskslim import RiskScore
 from riskslim._writing import check_writable, write_file
-from riskslim.cli.exit_codes import EXIT_OUTPUT
+from riskslim.cli.exit_codes import EXIT_OUTPUT, EXIT_USAGE
 
 pytestmark = pytest.mark.faults
 
@@ -114,3 +114,35 @@ def test_the_score_is_saved_elsewhere(disk, tmp_path):
         assert full.returncode == EXIT_OUTPUT, full.stderr
         assert full.stderr == f"Error: {arguments[-1]}: No space left on device\n"
         assert names(disk) == {"filler", "s.json"}
+
+
+def score_in(text: str) -> str:
+    """A printed score, without what is said of the time."""
+    return text[text.index("points") : text.rindex("Search")]
+
+
+@pytest.mark.parametrize("more", [["--max-size", 3], ["--max-size", 2, "--path", "--cv", 3]])
+@pytest.mark.parametrize("k", range(4 * ROUNDS))
+def test_it_costs_the_checkpoint_alone(disk, tmp_path, monkeypatch, more, k):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, (200, 6))
+    columns = {name: X[:, j] for j, name in enumerate("abcdef")}
+    columns["died"] = (rng.random(200) < 0.2 + 0.5 * X[:, 0] * X[:, 1]).astype(int)
+    pd.DataFrame(columns).to_csv("rows.csv", index=False)
+    seed = seed_of(f"checkpoint on a full disk {len(more)}", k)
+    filled(disk, random.Random(seed).randrange(N_PAGES))
+    fit = ("fit", "rows.csv", "--outcome", "died", "--quiet", *more)
+    expected = score_in(program(*fit, cwd=tmp_path).stdout)
+    found = program(*fit, "--checkpoint", disk / "c.db", cwd=tmp_path)
+    about = (seed, found.returncode, found.stderr)
+    assert "Traceback" not in found.stderr, about
+    assert found.returncode in (0, EXIT_OUTPUT, EXIT_USAGE), about
+    if found.returncode == EXIT_USAGE:  # it could not even be begun
+        assert found.stderr.startswith(f"Error: {disk / 'c.db'}: "), about
+    else:
+        assert score_in(found.stdout) == expected, about
+    (disk / "filler").unlink()
+    again = program(*fit, "--checkpoint", disk / "c.db", cwd=tmp_path)
+    assert (again.returncode, score_in(again.stdout)) == (0, expected), about
+    assert names(disk) == {"c.db"}, about

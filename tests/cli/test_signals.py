@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -15,9 +16,10 @@ import pytest
 import typer
 
 from fault_rounds import ROUNDS, seed_of
-from programs import start_program
+from programs import program, start_program
 from riskslim import RiskScore
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim.cli.outputs import Delivery
 from riskslim.cli.session import session
 from riskslim.cli.signals import ending_like_ctrl_c, held_signals
 
@@ -119,6 +121,24 @@ def test_an_import_that_ctrl_c_breaks_is_no_fault(capsys):
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
+def test_a_class_that_ctrl_c_breaks_is_no_fault(capsys):
+    """Python says that a name cannot be set, and of which attribute."""
+    broken = RuntimeError("Error calling __set_name__ on 'Field' instance")
+    broken.__cause__ = KeyboardInterrupt()
+
+    def fail() -> None:
+        raise broken
+
+    with pytest.raises(typer.Exit) as ended, session():
+        fail()
+    assert ended.value.exit_code == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+    delivery = Delivery(None)
+    with pytest.raises(KeyboardInterrupt):
+        delivery.file(Path("out.html"), fail)
+    assert delivery.failures == []
+
+
 @pytest.mark.parametrize("signum", OTHERS)
 @pytest.mark.usefixtures("usual")
 def test_they_do_what_the_handler_of_the_moment_does(signum):
@@ -211,7 +231,20 @@ def test_a_terminal_that_goes_away_loses_nothing(hard, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    ["fit", "path", "demo", "report", "predict", "items", "export", "show", "recalibrate"],
+    [
+        "fit",
+        "path",
+        "demo",
+        "report",
+        "predict",
+        "items",
+        "export",
+        "show",
+        "recalibrate",
+        "checkpoint",
+        "path in a checkpoint",
+        "scratch",
+    ],
 )
 def test_signals_at_random_moments(hard, tmp_path, command):
     """Files are complete or not there, the exit code is one of two, and nothing is left."""
@@ -231,6 +264,13 @@ def test_signals_at_random_moments(hard, tmp_path, command):
         "export": ["export", "s.json", "--format", "html", "--output", "out.html"],
         "show": ["show", "s.json"],
         "recalibrate": ["recalibrate", "s.json", hard, "--outcome", "y", "--output", "out.json"],
+        "checkpoint": ["fit", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 1,
+                       "--checkpoint", "c.db", "--output", "out.json"],
+        "path in a checkpoint": [
+            "fit", hard, "--outcome", "y", "--max-size", 2, "--path", "--cv", 3, "--n-jobs", 2,
+            "--checkpoint", "c.db", "--output", "out.json"],
+        "scratch": ["fit", hard, "--outcome", "y", "--max-size", 3, "--time-limit", 2,
+                    "--memory-limit", "100kB", "--scratch", ".", "--output", "out.json"],
     }[command]  # fmt: skip
     codes = []
     for k in range(ROUNDS):
@@ -249,6 +289,12 @@ def test_signals_at_random_moments(hard, tmp_path, command):
         codes.append(process.returncode)
         assert "Traceback" not in err or process.returncode == -signum, about
         left = {path.name for path in tmp_path.iterdir()} - {"hard.csv", "s.json"}
+        kept = left & {"c.db", "c.db-journal"}
+        left -= kept
+        if process.returncode == -signum:  # nothing of ours could tidy up
+            for folder in tmp_path.glob("riskslim-*"):
+                shutil.rmtree(folder)
+                left.remove(folder.name)
         assert left <= {"out.json", "out.html", "out.csv"}, about
         if "out.json" in left:
             score = RiskScore.load(tmp_path / "out.json")
@@ -260,6 +306,13 @@ def test_signals_at_random_moments(hard, tmp_path, command):
             page = (tmp_path / "out.html").read_text(encoding="utf-8")
             whole = "</figure>" if command == "export" else "</html>"
             assert page.rstrip().endswith(whole), about
+        if kept:  # it goes on where it was
+            again = program(*arguments, cwd=tmp_path)
+            assert again.returncode == 0, (about, again.stderr)
+            assert RiskScore.load(tmp_path / "out.json").certificate is not None, about
+            left.add("out.json")
+            for name in kept:
+                (tmp_path / name).unlink(missing_ok=True)
         for name in left:
             (tmp_path / name).unlink()
     assert len(codes) == ROUNDS

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import math
+import signal
 import sqlite3
+import time
 from contextlib import closing
 
 import numpy as np
@@ -26,9 +30,10 @@ from riskslim import (
 from riskslim.data.distinct import distinct_rows
 from riskslim.engines import checkpoint as module
 from riskslim.engines import fingerprint as facts_module
+from riskslim.engines import kept as kept_module
+from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.fingerprint import digest_of, facts_of, fingerprint, first_difference
-from riskslim.exceptions import CertificateError
 from riskslim.rows import functions
 
 
@@ -129,6 +134,196 @@ def test_an_interrupted_search_is_not_finished(problem, file, calls):
     assert again.certificate.is_optimal
 
 
+# --- what happens to the file while a search goes on ---------------------------------------------
+
+
+def _deleted(file):
+    file.unlink()
+
+
+def _is_folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+def _no_folder(file):
+    file.unlink()
+    file.parent.rmdir()
+
+
+def _garbage(file):
+    file.write_bytes(b"nothing that SQLite knows" * 400)
+
+
+def _cut_off(file):
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def _other_database(file):
+    file.unlink()
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("CREATE TABLE patients (name TEXT)")
+
+
+def _other_run(file):
+    file.unlink()
+    Checkpoint(file, {"run": "another"})
+
+
+def _changed_row(file):
+    _change(file, lambda content: {**content, "lower_bound": 0.3}, sealed=False)
+
+
+def _while_searching(monkeypatch, happens):
+    original = module.solve
+
+    def solve(problem, **arguments):
+        solution = original(problem, **arguments)
+        happens()
+        return solution
+
+    monkeypatch.setattr(module, "solve", solve)
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["new", "goes on"])
+@pytest.mark.parametrize(
+    "damage", [_is_folder, _no_folder, _garbage, _cut_off, _other_database, _other_run]
+)
+def test_what_becomes_of_the_file_costs_no_score(problem, tmp_path, monkeypatch, damage, begun):
+    file = tmp_path / "folder" / "search.checkpoint"
+    file.parent.mkdir()
+    expected = branch_and_bound(problem)
+    limits = {"node_limit": 1, "settings": BranchAndBoundSettings(tables="never")}
+    if begun:
+        Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits)
+    kept = Checkpoint(file, {"run": "x"})
+    _while_searching(monkeypatch, lambda: damage(file))
+    settings = {"settings": limits["settings"]} if begun else {}
+    solution = kept.solve("a", problem, goes_on=True, **settings)
+    assert solution.certificate.is_optimal
+    assert solution.certificate.objective == expected.certificate.objective
+    assert str(file) in kept.failure
+    assert "what was found is not kept there" in kept.failure
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["new", "goes on"])
+def test_a_deleted_file_is_made_again(problem, file, monkeypatch, calls, begun):
+    limits = {"node_limit": 1, "settings": BranchAndBoundSettings(tables="never")}
+    if begun:
+        Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits)
+    kept = Checkpoint(file, {"run": "x"})
+    _while_searching(monkeypatch, file.unlink)
+    settings = {"settings": limits["settings"]} if begun else {}
+    solution = kept.solve("a", problem, goes_on=True, **settings)
+    assert kept.failure == ""
+    n_calls = len(calls)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **settings)
+    assert len(calls) == n_calls
+    assert found(again) == found(solution)
+
+
+def test_a_row_that_was_changed_is_searched_anew_in_the_middle_of_a_run(problem, file):
+    first = Checkpoint(file, {"run": "x"}).solve("a", problem)
+    kept = Checkpoint(file, {"run": "x"})
+    _changed_row(file)
+    assert found(kept.solve("a", problem)) == found(first)
+    assert "is damaged: what it has of a search was changed (searching without it)" in kept.failure
+
+
+def test_nobody_waits_long_for_a_file_that_stays_locked(problem, file, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 0.5)
+    kept = Checkpoint(file, {"run": "x"})
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        _while_searching(monkeypatch, lambda: other.execute("BEGIN EXCLUSIVE"))
+        began = time.monotonic()
+        assert kept.solve("a", problem).certificate.is_optimal
+        assert time.monotonic() - began < 5
+        assert "database is locked" in kept.failure
+        monkeypatch.setattr(module, "PATIENCE", 1000.0)  # but once
+        monkeypatch.setattr(module, "solve", branch_and_bound)
+        assert kept.solve("b", problem.restated(max_size=2)).certificate.is_optimal
+    with pytest.raises(ValueError, match=r"is no checkpoint|is the checkpoint"):
+        Checkpoint(file, {"run": "y"})
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that sends a signal")
+def test_ctrl_c_while_waiting_for_others_costs_no_score(problem, file, monkeypatch):
+    kept = Checkpoint(file, {"run": "x"})
+    monkeypatch.setattr(module, "PATIENCE", 1000.0)
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+
+        def happens():
+            other.execute("BEGIN EXCLUSIVE")
+            signal.setitimer(signal.ITIMER_REAL, 0.4)
+
+        _while_searching(monkeypatch, happens)
+        try:
+            solution = kept.solve("a", problem)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    assert solution.certificate.is_optimal
+    assert solution.is_interrupted  # whoever has more to search must not go on
+    assert "database is locked" in kept.failure
+
+
+def test_a_weaker_run_erases_no_proof(problem, file, monkeypatch, calls):
+    """Found by two runs that shared a file: the one that ended last had the last word."""
+    limits = {"settings": BranchAndBoundSettings(tables="never")}
+
+    def other_run():
+        monkeypatch.setattr(module, "solve", branch_and_bound)
+        assert Checkpoint(file, {"run": "x"}).solve("a", problem, **limits).certificate.is_optimal
+
+    kept = Checkpoint(file, {"run": "x"})
+    _while_searching(monkeypatch, other_run)
+    weak = kept.solve("a", problem, goes_on=True, node_limit=1, **limits)
+    assert (kept.failure, weak.certificate.is_optimal) == ("", True)
+    assert "lower bound from the checkpoint" in weak.certificate.message
+    done = len(calls)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True, **limits)
+    assert again.certificate.is_optimal
+    assert len(calls) == done
+
+
+def test_the_better_score_is_kept_with_the_better_bound(problem, file, monkeypatch):
+    """One run has the better score and no bound, the other one the opposite."""
+    best = branch_and_bound(problem)
+    start = np.zeros_like(best.coef)
+    worse = dataclasses.replace(
+        best,
+        coefficients=start[1:],
+        intercept=0,
+        certificate=certify(
+            problem, start, best.certificate.lower_bound, gap_tolerance=0.0,
+            bound_tolerance=1e-10, engine="x", message="m",
+        ),
+    )  # fmt: skip
+    unproven = dataclasses.replace(
+        best,
+        certificate=certify(
+            problem, best.coef, 0.0, gap_tolerance=0.0, bound_tolerance=1e-10, engine="x",
+            message="m",
+        ),
+    )  # fmt: skip
+
+    def run(solution, happens=lambda: None):
+        def solve(*_, **__):
+            happens()
+            return solution
+
+        monkeypatch.setattr(module, "solve", solve)
+        return Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True)
+
+    for first, second in ((worse, unproven), (unproven, worse)):
+        file.unlink(missing_ok=True)
+        merged = run(first, functools.partial(run, second))
+        assert merged.certificate.is_optimal
+        assert merged.coef.tolist() == best.coef.tolist()
+        assert found(Checkpoint(file, {"run": "x"}).solve("a", problem)) == found(merged)
+
+
 def test_lists_are_not_kept(problem, file, calls):
     for _ in range(2):
         assert len(Checkpoint(file, {"run": "x"}).solve("a", problem, n_solutions=3).pool) == 3
@@ -161,8 +356,63 @@ def test_what_was_changed_is_refused(problem, file):
 def test_nothing_false_is_certified(problem, file, change, message):
     Checkpoint(file, {"run": "x"}).solve("a", problem)
     _change(file, lambda content: {**content, **change}, sealed=True)
-    with pytest.raises(CertificateError, match=message):
+    with pytest.raises(ValueError, match=r"search\.checkpoint is damaged: .*" + message):
         Checkpoint(file, {"run": "x"}).solve("a", problem)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"coef": [10**400] * 10}, "an entry of coef"),
+        ({"coef": [0.5] * 10}, "an entry of coef"),
+        ({"coef": [1, 2]}, "coef must be a list of 10 integers"),
+        ({"coef": None}, "coef must be"),
+        ({"lower_bound": 10**400}, "lower_bound is 1000000"),
+        ({"lower_bound": "0.1"}, "lower_bound is"),
+        ({"lower_bound": math.nan}, "lower_bound is NaN"),
+        ({"bound_tolerance": -1.0}, "bound_tolerance is -1.0"),
+        ({"scale": 10**400}, "scale is 1000000"),
+        ({"scale": None}, "scale is null"),
+        ({"optimal": 1}, "optimal must be true or false"),
+        ({"engine": 3}, "engine must be text"),
+        ({"message": ["x"]}, "message must be text"),
+        ({"trace": [[1.0]]}, "trace must be"),
+        ({"trace": [[10**400] * 8]}, "trace must be"),
+        ({"trace": 5}, "trace must be"),
+        ({"statistics": {"nodes": "x"}}, "statistics must be"),
+        ({"statistics": {"x": 1}}, "statistics must be"),
+        ({"settings": {"a": [1]}}, "settings must be"),
+    ],
+)
+def test_hostile_values_are_named_with_their_file(problem, file, change, named, finished):
+    Checkpoint(file, {"run": "x"}).solve("a", problem)
+    _change(file, lambda content: {**content, "finished": finished, **change}, sealed=True)
+    with pytest.raises(ValueError, match=r"search\.checkpoint is damaged: .*" + named):
+        Checkpoint(file, {"run": "x"}).solve("a", problem, goes_on=True)
+
+
+def test_stated_tolerances_are_not_trusted(problem, file):
+    limits = {"node_limit": 1, "settings": BranchAndBoundSettings(tables="never")}
+    first = Checkpoint(file, {"run": "x"}).solve("a", problem, **limits).certificate
+    assert first.optimality_gap > 0.01
+    false = {"bound_tolerance": 1.0, "gap_tolerance": 0.9, "optimal": True}
+    _change(file, lambda content: {**content, **false}, sealed=True)
+    again = Checkpoint(file, {"run": "x"}).solve("a", problem, **limits).certificate
+    assert (again.status, again.optimality_gap) == (Status.FEASIBLE, first.optimality_gap)
+    assert again.gap_tolerance == first.gap_tolerance
+    assert again.bound_tolerance < 1e-7
+
+
+def test_no_tolerance_of_an_engine_is_taken_for_a_false_one(file):
+    """Features of hundreds of thousands make bounds of lattice_cpa inexact."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 900_000, (60, 3)).astype(float)
+    data = TrainingData(X, rng.random(60) < 0.5)
+    large = RiskScoreProblem(data, CoefficientSet(data.feature_names, -100, 100), max_size=2)
+    coef = np.zeros(4, np.int64)
+    for stated in (2 * (5e-10 + 1e-12 * 2e2 * 9e5), 1e-10):
+        assert kept_module._tolerance(large, coef, stated) == stated
 
 
 def test_files_that_are_refused(file, tmp_path):
@@ -175,6 +425,13 @@ def test_files_that_are_refused(file, tmp_path):
     with pytest.raises(ValueError, match=r"score\.json is no checkpoint of riskslim"):
         Checkpoint(tmp_path / "score.json", {"run": "one"})
     assert (tmp_path / "score.json").read_text() == "{}" * 1000
+    _other_database(file)
+    octets = file.read_bytes()
+    with pytest.raises(ValueError, match="is no checkpoint of riskslim, but a database of"):
+        Checkpoint(file, {"run": "one"})
+    assert file.read_bytes() == octets
+    file.unlink()
+    Checkpoint(file, {"run": "one"})
     with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere"):
         Checkpoint(tmp_path / "nowhere" / "x", {"run": "one"})
     with pytest.raises(OSError, match=str(tmp_path)):

@@ -118,9 +118,10 @@ from riskslim.engines import checkpoint
 
 original = checkpoint.Checkpoint._write
 def write(self, *arguments):
-    original(self, *arguments)
+    is_kept = original(self, *arguments)
     print("kept", flush=True)
     time.sleep(0.2)
+    return is_kept
 checkpoint.Checkpoint._write = write
 problem = make_problem(seed=8, n=240, d=7, max_size=3)
 model_size_path(problem, cv=3, checkpoint=sys.argv[1])
@@ -142,3 +143,20 @@ def test_a_killed_run_loses_one_search_at_most(problem, file, after):
     assert len(kept_in(file)) >= after
     path = model_size_path(problem, cv=3, checkpoint=file)
     assert described(path) == described(model_size_path(problem, cv=3))
+
+
+def test_a_checkpoint_that_fails_costs_no_path(problem, file, monkeypatch, caplog):
+    expected = described(model_size_path(problem, cv=3))
+    original = module.solve
+
+    def solve(*given, **arguments):
+        file.write_bytes(b"nothing that SQLite knows" * 400)
+        return original(*given, **arguments)
+
+    monkeypatch.setattr(module, "solve", solve)
+    path = model_size_path(problem, cv=3, checkpoint=file)
+    assert path.is_complete
+    assert described(path) == expected
+    assert f"checkpoint {file}: file is not a database" in path.checkpoint_failure
+    assert path.checkpoint_failure in caplog.text
+    assert model_size_path(problem, sizes=1).checkpoint_failure == ""

@@ -189,6 +189,20 @@ def test_merged_rows_of_some_features(kind, weighted, merged):
         assert other.merged(features, expected.n_rows - 1) is None
 
 
+@pytest.mark.parametrize("looks", range(12))
+def test_merging_ends_when_it_is_told_to(looks):
+    """Copying and merging the rows of all parts took a second in which nobody looked."""
+    rows = in_parts(rows_of(random_data(2, kind="reals"), merged=False), 4)
+    seen = []
+
+    def should_stop() -> bool:
+        seen.append(1)
+        return len(seen) > looks
+
+    with pytest.raises(StoppedError):
+        rows.used_by(1, should_stop).merged(np.ones(6, np.bool_), 10**4)
+
+
 def test_numbers_beyond_16_bits_are_split():
     from riskslim.rows.disk import BlockWriter, ScratchFolder
 

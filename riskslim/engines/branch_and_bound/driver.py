@@ -263,7 +263,15 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             if search is not None and search.incumbents.best is not None:
                 lost.coef, lost.objective = search.incumbents.best.copy(), float(search.objective)
                 lost.lower_bound = float(min(search.lower_bound, search.objective))
+                lost.scale = self._estimated_scale(lost.coef)
             raise
+
+    def _estimated_scale(self, coef: NDArray[np.int64]) -> float:
+        """The best scale on the rows that are in memory."""
+        if self.problem.scales.is_single:
+            return self.problem.scales.low
+        near = None if self._held is None else self._held.near(self.problem)
+        return (self.problem if near is None else near).reported_scale(coef)
 
     def _solved(self) -> Solution:
         if self.problem.infeasibility is not None:

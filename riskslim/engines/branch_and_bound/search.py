@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.data.threads import Pool
 from riskslim.engines.branch_and_bound.boxes import Boxes
 from riskslim.engines.branch_and_bound.cutoff_search import CutoffCounts
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
@@ -266,7 +267,7 @@ class Search:
         self, gap_tolerance: float, node_limit: int | None, deadline: float, patience: Patience
     ) -> str:
         limit = math.inf if node_limit is None else node_limit
-        with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
+        with Pool(max(len(self._workers), 1)) as pool:
             while True:
                 self._update_bound()
                 if self.complete:

@@ -23,7 +23,7 @@ from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy
 from riskslim.engines.lattice_cpa.initialization import initialize, initialize_by_root
 from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.listing import list_in_order
-from riskslim.engines.lattice_cpa.model import new_cplex
+from riskslim.engines.lattice_cpa.model import check_size, new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.solvers import import_solver
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
@@ -63,8 +63,8 @@ DISTRUSTED = (
 )
 TIME_LIMIT = "time limit reached"
 TOO_LARGE = (
-    "the problem is too large for the Community Edition of CPLEX: use solver='scip', or features "
-    "that fewer records differ in"
+    "the problem is too large for the Community Edition of CPLEX: use branch_and_bound, "
+    "solver='scip', fewer features, or features that fewer records differ in"
 )
 RATES_CHECKED = "scores were met in order of their objective, and their rates counted"
 RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of the search"
@@ -132,7 +132,8 @@ def lattice_cpa(
     ProblemSizeError
         The problem is too large for the installed licence of CPLEX. The Community Edition takes
         about 490 features, whatever the number of rows; constraints on rates take up to two
-        rows for each different record beside. Where rates are constrained and a score is known that
+        rows for each different record beside. More features are refused before anything is
+        searched, whatever the limits. Where it is rows that are too many, and a score is known that
         meets all constraints, it is returned instead, as FEASIBLE with a message.
     CertificateError
         The result failed its re-check.
@@ -258,7 +259,10 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         engine = self._engine()  # fails here, before any work, without the solver
         # Refuses here what the surrogate would refuse later.
         accuracy_of(self.problem, SOLVER_NAMES[self.solver])
-        if self.problem.rates and are_complete():  # else the tree of outcomes does it all
+        has_relaxation = bool(self.problem.rates) and are_complete()
+        if self.solver == "cplex" and not has_relaxation:
+            check_size(self.problem)
+        if has_relaxation:  # else the tree of outcomes does it all
             self.relaxation = self._without_rates()
             if self.relaxation.infeasibility is not None:
                 return self.infeasible(self.relaxation.infeasibility)
@@ -480,9 +484,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             )
         except BuildStoppedError:
             return self._ended_early()
-        except ProblemSizeError:
-            if not self.problem.rates:
-                raise
+        except ProblemSizeError:  # seen when bounds are known; the score has that of the root
             return TOO_LARGE
         if search.distrusted:
             return DISTRUSTED.format(solver=SOLVER_NAMES[self.solver])

@@ -24,6 +24,7 @@ __all__ = [
     "COMMUNITY_EDITION_LIMIT",
     "RiskSlimLP",
     "RiskSlimMIP",
+    "check_size",
     "has_limited_size",
     "new_cplex",
     "translated_errors",
@@ -115,7 +116,7 @@ class RiskSlimMIP(Formulation):
             max(len(self.variables), len(self.rows)) > COMMUNITY_EDITION_LIMIT
             and has_limited_size()
         ):
-            raise ProblemSizeError(_too_large(self))
+            raise ProblemSizeError(_model_too_large(self))
         for i, row in enumerate(self.rows):
             self.check_stop(i)
             self._add_to_cplex(row)
@@ -255,7 +256,30 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
     except import_cplex().exceptions.CplexSolverError as error:
         if not _is_about_size(error):
             raise
-        raise ProblemSizeError(_too_large(model)) from error
+        raise ProblemSizeError(_model_too_large(model)) from error
+
+
+def check_size(problem: RiskScoreProblem) -> None:
+    """Refuse a problem whose variables are too many for the licence, before anything is searched.
+
+    Its rows, and variables beside two for each feature, can become fewer within a smaller box.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Raises
+    ------
+    ProblemSizeError
+        The installed licence does not allow so many variables.
+    """
+    rows, usable = problem.constraint_rows, problem.usable
+    groups = () if rows is None else rows.groups
+    n_features = int(usable.sum())
+    # Intercept, loss, objective, size; coefficient and indicator of each feature.
+    n_variables = 4 + 2 * n_features + sum(bool(usable[group].any()) for group in groups)
+    if n_variables > COMMUNITY_EDITION_LIMIT and has_limited_size():
+        raise ProblemSizeError(_too_large(n_features, f"at least {n_variables} variables"))
 
 
 @functools.cache
@@ -288,20 +312,24 @@ def _is_about_size(error: Any) -> bool:
     return len(error.args) > 2 and error.args[2] == _CPXERR_RESTRICTED_VERSION
 
 
-def _too_large(model: RiskSlimMIP) -> str:
-    """Say what makes a model too large, and what to do."""
-    n_variables = len(model.variables)
+def _model_too_large(model: RiskSlimMIP) -> str:
     n_rows = max(len(model.rows), model.cpx.linear_constraints.get_num())
-    n_records = len(model.outcomes)
+    takes = f"{len(model.variables)} variables and {n_rows} rows"
+    return _too_large(len(model.columns) - 1, takes, len(model.outcomes))
+
+
+def _too_large(n_features: int, takes: str, n_records: int = 0) -> str:
+    """Say what makes a model too large, and what to do."""
     records = ""
     if n_records:
         records = f" and constraints on rates over {n_records} different records"
-    fewer = "use rougher features, so that more records are equal, or" if n_records else "use"
+    fewer = "rougher features, so that more records are equal, or " if n_records else ""
     return (
-        f"the problem has {len(model.columns) - 1} usable features{records}, which take "
-        f"{n_variables} variables and {n_rows} rows; the Community Edition of CPLEX, "
-        f"which the extra cplex installs, allows {COMMUNITY_EDITION_LIMIT} of each. Use "
-        f"solver='scip', which has no limit: {how_to_install('scip')}; {fewer} fewer features (fix "
-        "some coefficients at 0); or install a full CPLEX licence (free for academic use) and "
-        "point the package at it with `docplex config --upgrade`"
+        f"the problem has {n_features} usable features{records}, which take {takes}; the "
+        "Community Edition of CPLEX, which the extra cplex installs, allows "
+        f"{COMMUNITY_EDITION_LIMIT} variables and as many rows. Use the engine branch_and_bound, "
+        "which needs no solver and has no limit; or solver='scip', which has none, either: "
+        f"{how_to_install('scip')}; or use {fewer}fewer features (fix some coefficients at 0); or "
+        "install a full CPLEX licence (free for academic use) and point the package at it with "
+        "`docplex config --upgrade`"
     )

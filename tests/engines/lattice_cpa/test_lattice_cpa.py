@@ -33,6 +33,8 @@ from riskslim.engines.lattice_cpa import formulation, initialization, lcpa, mode
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
 from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
+from riskslim.engines.lattice_cpa.lcpa import LatticeCPARun
+from riskslim.engines.lattice_cpa.model import has_limited_size
 from riskslim.engines.lattice_cpa.tree import TreeEvents
 from riskslim.exceptions import (
     CertificateError,
@@ -477,20 +479,34 @@ class TestFaults:
         with pytest.raises(DeliberateError, match=name):
             lattice_cpa(p, settings=LatticeCPASettings(initialization=False))
 
-    @pytest.mark.slow
-    def test_more_variables_than_the_community_edition_allows(self):
+    @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
+    @pytest.mark.parametrize("time_limit", [0.01, 2, 60])
+    def test_more_variables_than_the_community_edition_allows(self, monkeypatch, time_limit):
         rng = np.random.default_rng(0)
         X = rng.integers(0, 2, size=(60, 500))
         X[0], X[1] = 0, 1
         data = TrainingData(X, np.arange(60) % 2)
         coefficients = CoefficientSet(data.feature_names)
         p = RiskScoreProblem(data, coefficients, max_size=2)
+        # Known from the start: nothing is searched before.
+        monkeypatch.setattr(LatticeCPARun, "_initialize", None)
         with pytest.raises(
             ProblemSizeError, match=r"500 usable features.*1004 variables"
         ) as caught:
-            lattice_cpa(p)
+            lattice_cpa(p, time_limit=time_limit)
         assert "Community Edition" in str(caught.value)
+        assert "branch_and_bound" in str(caught.value)
+        assert "solver='scip'" in str(caught.value)
         assert "full CPLEX licence" in str(caught.value)
+
+    @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
+    def test_too_many_rows_cost_no_score(self):
+        """Found when bounds are known: three variables and up to three rows for each feature."""
+        p = make_problem(n=60, d=400, seed=3, max_size=2)
+        settings = LatticeCPASettings(sign_split=True, native_root=False, initialization=False)
+        solution = lattice_cpa(p, time_limit=5, settings=settings)
+        assert solution.certificate.status is Status.FEASIBLE
+        assert "too large for the Community Edition" in solution.certificate.message
 
     @pytest.mark.slow
     def test_490_features_fit_the_community_edition(self):
