@@ -281,7 +281,7 @@ def check_same_length(*arrays: NDArray[Any] | None) -> None:
 
 
 def has_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> bool:
-    """Say whether there are positive and negative rows that have weight."""
+    """True if there are positive and negative rows that have weight."""
     counted = positive if weight is None else positive[weight > 0]
     return bool(counted.any() and not counted.all())
 

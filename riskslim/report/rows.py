@@ -133,7 +133,7 @@ class Rows:
 
     @property
     def has_both_classes(self) -> bool:
-        """Say whether what compares the classes is defined."""
+        """True if what compares the classes is defined."""
         return has_both_classes(self.positive, self.weight)
 
     @property

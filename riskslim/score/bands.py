@@ -430,7 +430,7 @@ def _on_grid(end: _Break | None, step: Fraction) -> _Break | None:
 
 
 def _is_dummy(item: Item) -> bool:
-    """Say whether it is stated of a column, whose name does not say so, that it is for a level."""
+    """True if it is stated of a column, whose name does not say so, that it is for a level."""
     return item.kind == "=" and source_variable(item.name) != item.variable
 
 

@@ -49,7 +49,7 @@ def masked(values, wrong):
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("which", range(4))
 def test_metrics_leave_out_masked_rows(name, which):
-    """What was behind a mask had counted: an AUC of 0.377 in the place of 0.781."""
+    """What was behind a mask had counted: an AUC of 0.377 in place of 0.781."""
     rows = [Y, RISK, LOG_ODDS, WEIGHT]
     given = list(rows)
     given[which] = masked(rows[which], (1 - Y, 1 - RISK, -LOG_ODDS, 50.0)[which])
