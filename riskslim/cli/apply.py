@@ -458,7 +458,9 @@ def export(
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
-def _write_predictions(parts: list[pyarrow.Table], path: Path | None, *, formulas: bool) -> None:
+def _write_predictions(
+    parts: list[pyarrow.Table], path: Path | None, *, formulas: bool = True
+) -> None:
     import pyarrow
 
     if path is not None and path.suffix == ".parquet":

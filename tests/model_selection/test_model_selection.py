@@ -697,9 +697,9 @@ def test_each_score_of_a_path_is_measured_once(monkeypatch):
 
 
 def test_rows_are_read_once_for_a_score_of_a_path(monkeypatch):
-    read, real = [], predictions.score_samples
+    read, real = [], predictions._sums
     monkeypatch.setattr(
-        predictions, "score_samples", lambda score, X: read.append(X.n_rows) or real(score, X)
+        predictions, "_sums", lambda score, X: read.append(X.n_rows) or real(score, X)
     )
     path = model_size_path(problem_of(DATA, 2), cv=3)
     assert path.is_complete
