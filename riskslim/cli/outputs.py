@@ -164,7 +164,7 @@ class Delivery:
         Raises
         ------
         KeyboardInterrupt
-            Also in the place of what it became on its way.
+            Also in place of what it became on its way.
         """
         try:
             write()

@@ -265,7 +265,7 @@ class Checkpoint:
     def _write(
         self, key: str, content: dict[str, Any], before: str | None, gives_up: threading.Event
     ) -> bool:
-        """Put a result in the place of one with this digest; False where another one is there."""
+        """Put a result in place of one with this digest; False where another one is there."""
         text = json.dumps(content)
         digest = _digest(key + text)
         statement, values = (

@@ -48,7 +48,7 @@ from riskslim.data.threads import Pool
 from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
-from riskslim.rows.blocks import BlockFileError
+from riskslim.rows.block_files import BlockFileError
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 if TYPE_CHECKING:
