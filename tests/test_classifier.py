@@ -802,6 +802,7 @@ assert not logging.getLogger("riskslim").handlers and not logging.getLogger().ha
 """
 
 
+@pytest.mark.slow
 def test_lines_go_to_standard_error_where_logging_is_not_set_up(tmp_path):
     data = json.dumps([X[:20].tolist(), Y[:20].tolist()])
     run = subprocess.run(

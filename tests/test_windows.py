@@ -99,6 +99,7 @@ print(sorted(os.listdir()))
 """
 
 
+@pytest.mark.slow
 def test_modules_are_imported_files_written_and_scores_fitted_without_names_of_posix(tmp_path):
     found = subprocess.run(
         [sys.executable, "-c", WITHOUT + IMPORTS + WORK, str(tmp_path)], capture_output=True,

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -218,7 +219,7 @@ def format_of_file(path: Path, csv_format: CsvFormat) -> tuple[CsvFormat, int]:
     """
     encoding = "utf-8-sig" if csv_format.is_utf8 else csv_format.encoding
     start = b""
-    with contextlib.suppress(OSError, EOFError):  # reading says what is wrong with it
+    with contextlib.suppress(OSError, EOFError, zlib.error):  # reading says what is wrong with it
         if path.name.lower().endswith(".gz"):
             with gzip.open(path) as file:
                 start = file.read(_SEPARATOR_BYTES)

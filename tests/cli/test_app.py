@@ -962,6 +962,7 @@ def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
     np.testing.assert_allclose(score.certificate.loss, loss, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_progress_is_shown_on_a_terminal_only(table, tmp_path):
     import pty

@@ -143,6 +143,7 @@ def program(before, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.faults
 @pytest.mark.parametrize("limit", [1, 3, 5, 6, 12])
@@ -163,6 +164,7 @@ def test_a_limit_on_processes(table, limit):
         assert "ulimit -u" in found.stderr
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.faults
 @pytest.mark.parametrize("limit", [200, 500, 2000])

@@ -380,6 +380,7 @@ def test_the_progress_line():
     assert " s  2 of 6 done  fold 1, size 1  objective 0.16160" in progress.__rich__().plain
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_on_a_terminal(tmp_path):

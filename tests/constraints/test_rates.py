@@ -86,6 +86,7 @@ def no_trees(monkeypatch):
     monkeypatch.setattr(lcpa.LatticeCPARun, "_search_tree", lambda *args: lcpa.TIME_LIMIT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_lists")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkeypatch):

@@ -37,7 +37,6 @@ OPTIMUM_OF_SIZE = {
     ("adult", 8): 0.36418535399237,
     ("spambase", 8): 0.29085124899772,
     ("mammo", 10): 0.46580390218371,
-    ("spambase", 10): 0.27325283408689,
     ("adult", 10): 0.36011747396301,
     ("mushroom", 10): 0.01750416035977,
 }
@@ -126,7 +125,6 @@ def _branch_and_bound(folder, name, max_size, stop=None):
         ("mammo", 10),
         pytest.param("adult", 8, marks=pytest.mark.slow),
         pytest.param("spambase", 8, marks=pytest.mark.slow),
-        pytest.param("spambase", 10, marks=pytest.mark.slow),
     ],
 )
 def test_branch_and_bound_closes_the_gap(shared_data, name, max_size):

@@ -373,6 +373,7 @@ def test_mean_and_range_are_written_as_in_the_paper():
         result.mean("auc", "all")
 
 
+@pytest.mark.slow
 def test_parallel_is_the_same_as_serial():
     grid = {"C": [0.01, 1.0]}
     results = [

@@ -78,6 +78,7 @@ def test_a_report_has_a_group_of_rows_without_a_label():
     assert names == {"all rows", "east", "west", "(missing)"}
 
 
+@pytest.mark.slow
 def test_a_site_without_events_has_its_other_figures():
     y = np.where(X["site"] == "east", 0, Y)
     page = text_of(render(SCORE, X, y, groups=["site"], n_resamples=0))
@@ -123,6 +124,7 @@ def test_rows_of_one_class_have_their_other_figures(label, which, weighted):
     assert found[name, "", "observed"] == label
 
 
+@pytest.mark.slow
 def test_a_recalibrated_score_is_compared_on_rows_of_one_class():
     score = SCORE.recalibrated(X, Y, with_scale=True)
     text = text_of(render(score, X, Y, X_test=X_TEST, y_test=np.zeros(80, int), n_resamples=0))

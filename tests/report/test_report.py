@@ -625,6 +625,7 @@ def test_requirements_of_a_classifier_are_checked_on_raw_rows():
     assert len(found) >= 2
 
 
+@pytest.mark.slow
 def test_number_of_resamples():
     X, y = frame()
     score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, classes=("no", "yes"))
@@ -641,6 +642,7 @@ def test_number_of_resamples():
             render(score, X, y, n_resamples=wrong)
 
 
+@pytest.mark.slow
 def test_intervals_that_would_mislead_are_commented():
     # 5,000 distinct scores: what is observed at each of them is one row, and the CAL is large.
     root = parsed(page_of("real"))
@@ -945,6 +947,7 @@ def test_resamples_on_the_command_line(csv, tmp_path):
     assert "resamples" in error
 
 
+@pytest.mark.slow
 def test_report_of_a_path_and_folds(csv, tmp_path):
     run("fit", csv, "--outcome", "died", "--exclude", "w", "--max-size", 3, "--path", "--cv", 3,
         "--report", tmp_path / "report.html")  # fmt: skip
@@ -1521,6 +1524,7 @@ def test_phones_show_the_whole_risk_table(shown, browser):
     assert all(row == tops[0] == sorted(set(row)) for row in tops)
 
 
+@pytest.mark.slow
 def test_paper_shows_the_whole_risk_table(shown, browser):
     score, X, y = with_a_long_risk_table()
     width = """

@@ -291,6 +291,7 @@ def test_parts_are_computed_again_from_what_was_persisted(client):
     assert rows._parts[0].key != key
 
 
+@pytest.mark.slow
 def test_a_part_with_which_a_worker_died_is_computed_again(processes, tmp_path):
     path = tmp_path / "runs"
     cluster = cluster_module.Cluster(cluster_module.current_client())
@@ -304,6 +305,7 @@ def test_a_part_with_which_a_worker_died_is_computed_again(processes, tmp_path):
     assert len(path.read_text().split()) == 2
 
 
+@pytest.mark.slow
 def test_a_cluster_goes_and_the_best_score_stays(processes, expected):
     data = on_workers()
     problem = problem_on(data)

@@ -68,6 +68,7 @@ def test_observed_risks_are_as_without_them():
         score.risk_table(kept[0], kept[1], np.zeros(len(kept[1])))
 
 
+@pytest.mark.slow
 def test_reports_are_as_without_them():
     kept, given = tables()
     classifier = RiskSLIMClassifier(max_size=4).fit(*given)

@@ -184,6 +184,7 @@ def test_what_clashes_without_rates_is_named_alone():
 # ---- scales --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lists_of_scales_are_searched_one_after_the_other():
     base = many_records(40)
     limit = base.constraints[0]
