@@ -907,7 +907,8 @@ class RiskScore:
         threshold : float, optional
             The score, as on the sheet and in :meth:`score_samples`, from which on something is
             done: the explanation says which few changes of items take the record to the other side.
-            By default the other side of a risk of 50%, as in :meth:`predict`.
+            By default the other side of the mean risk: the share of the training rows with the
+            outcome, or the prevalence of a recalibration; 50% where neither is known.
         fixed : sequence of str, default ()
             What cannot change, such as "age": features, or variables with all of the conditions on
             them. Whatever is fixed, no change makes a value missing that is known.

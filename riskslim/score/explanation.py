@@ -19,7 +19,7 @@ from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
 from riskslim.items.item import Item, variable_of
 from riskslim.score.bands import says_nothing_is_known
-from riskslim.score.link import link_of
+from riskslim.score.link import link_of, prevalence_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.reason_codes import Reason
 from riskslim.score.record_words import RecordWords, ShownPoints
@@ -335,7 +335,8 @@ def explanation(
     sum_of_points : int or float
         Of its fitted points.
     threshold : float or None
-        Changes are looked for that take the score across it; None for a risk of 50%.
+        Changes are looked for that take the score across it; None for the share of rows with the
+        outcome that the risks are for, or a risk of 50% where that is not known.
     missing : tuple of str, default ()
         Raw columns in which the record has no value.
     fixed : collection of str, default ()
@@ -374,7 +375,7 @@ def explanation(
         for after in _with_relatives(name, end, values, related.get(name))
     ]
     risk = _risk(sum_of_points, link)
-    target, is_reached, direction = _target(total, threshold, link.even)
+    target, is_reached, direction = _target(total, threshold, link, prevalence_of(score))
     moves = [
         changed(max(after, key=lambda one: abs(points[one])), after, values)
         for family in conditions
@@ -566,14 +567,20 @@ def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) 
     }
 
 
+def _mean_risk(prevalence: float) -> str:
+    return f"{percent(prevalence, _EXTREME)} (the mean)"
+
+
 def _target(
-    score: float, threshold: float | None, even: float
+    score: float, threshold: float | None, link: RiskScale, prevalence: float | None
 ) -> tuple[str, Callable[[float], bool], int]:
     """The other side of the threshold: in words, as a check, and in which direction it lies."""
     if threshold is None:
-        if score > even:
-            return f"a risk of {_HALF} or less", lambda other: other <= even, -1
-        return f"a risk above {_HALF}", lambda other: other > even, 1
+        usual, mean = (0.5, _HALF) if prevalence is None else (prevalence, _mean_risk(prevalence))
+        level = link.score_of(usual)
+        if score > level:
+            return f"a risk of {mean} or less", lambda other: other <= level, -1
+        return f"a risk above {mean}", lambda other: other > level, 1
     shown = short(threshold)
     if score >= threshold:
         return f"a score below {shown}", lambda other: other < threshold, -1

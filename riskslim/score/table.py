@@ -116,6 +116,10 @@ class RiskScale:
         """The score with a risk of 50%."""
         return self.shift - self.intercept
 
+    def score_of(self, risk: float) -> float:
+        """The score with a risk between 0 and 1."""
+        return self.even + self.scale * math.log(risk / (1.0 - risk))
+
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log-odds of scores, of the same shape."""
         return self.log_odds_of_sums(scores - self.shift)
