@@ -630,8 +630,8 @@ ScoreThreshold = Annotated[
         **_REAL,
         metavar="S",
         help="Score from which on something is done, as on the sheet and as predict writes it: "
-        "which changes lead to its other side. Default: that of the mean risk, or of 50% where that "
-        "is not known.",
+        "which changes lead to its other side. Default: that of the mean risk, or of 50% where "
+        "that is not known.",
     ),
 ]
 Fixed = Annotated[
