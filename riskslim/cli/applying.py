@@ -234,8 +234,10 @@ class Applied:
             if path.is_file():  # of others, reading says what is wrong
                 self._check_memory(path, sum(part.nbytes for _, part in parts))
             rows = self.read(path)
+            own = _named(rows.read.column_names, self.renamed)
             for name in others:
-                check_one_column(path, rows.table.column_names, name)
+                hint = " (--outcome)" if name == outcome else " (--weights)"
+                check_one_column(path, own, name, hint)
             check(path, rows.table.column_names)
             remarks += self.remarks(rows, named=named or len(files) > 1)
             table = rows.table
@@ -255,7 +257,10 @@ class Applied:
     def _labels(self, y: Any, outcome: str) -> Any:
         """Labels as the score has them."""
         if self.positive is not None:
-            labels, _ = encode_labels(y, len(y), self.positive)
+            try:
+                labels, _ = encode_labels(y, len(y), self.positive)
+            except ValueError as error:
+                raise ValueError(str(error).replace("positive_label=", "--positive ")) from None
             return class_labels(self.score.classes)[(labels > 0).astype(np.intp)]
         found = y.unique().to_pylist()
         if not any(label in self.score.classes for label in found):
@@ -312,18 +317,31 @@ def _joined(parts: Sequence[tuple[Path, pyarrow.Table]]) -> pyarrow.Table:
     return import_pyarrow().Table.from_batches(batches, schema)
 
 
+def _is_named(name: str, column: str, names: Sequence[str]) -> bool:
+    """True if a file, as one of several may, has a column by the name that it is to get."""
+    return name in names and column not in names
+
+
 def _renamed(read: pyarrow.Table, path: Path, renamed: Mapping[str, str]) -> pyarrow.Table:
     """The table whose columns have the names that a score knows them by."""
     names = read.column_names
-    for name, column in renamed.items():
+    present = {
+        name: column for name, column in renamed.items() if not _is_named(name, column, names)
+    }
+    for name, column in present.items():
         if column not in names:
             raise ValueError(f"{path} has no column {column!r}{near(column, names)} (--rename)")
         if name in names:
             raise ValueError(
                 f"{path} has a column {name!r} already: --rename {name}={column} would make two"
             )
+    return read.rename_columns(_named(names, present))
+
+
+def _named(names: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
+    """Columns of a file by the names that the score knows them by."""
     by_column = {column: name for name, column in renamed.items()}
-    return read.rename_columns([by_column.get(name, name) for name in names])
+    return [by_column.get(name, name) for name in names]
 
 
 @contextlib.contextmanager

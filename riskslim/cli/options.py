@@ -579,7 +579,7 @@ MetricsOutput = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="CSV file to write all figures of the report to, a line for each with its interval.",
+        help="CSV file to write all figures to, a line for each with its interval.",
     ),
 ]
 GroupColumns = Annotated[

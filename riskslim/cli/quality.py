@@ -67,6 +67,10 @@ def last_lines(
         figures = ""
     if output is None:
         return figures
+    if is_tested:
+        return f"{figures}\nA report with these folds: the same command with --report FILE".lstrip(
+            "\n"
+        )
     command = ["riskslim", "report", str(output), *map(str, source.paths)]
     if source.weights is not None:
         command += ["--weights", source.weights]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import riskslim
 from riskslim._writing import csv_text
@@ -29,7 +30,15 @@ from riskslim.cli.outputs import check_outputs, write_text
 from riskslim.cli.session import print_remarks, session
 from riskslim.cli.streams import emit
 
+if TYPE_CHECKING:
+    import pyarrow
+
+    from riskslim.risk_score import RiskScore
+
 __all__ = ["validate"]
+
+# Of missing values, so much more than in training is remarked on.
+_MANY_MISSING = 0.2
 
 
 def validate(
@@ -53,7 +62,7 @@ def validate(
     """Judge a risk score on the rows of another place or time.
 
     Prints discrimination, calibration and net benefit with 95% intervals, whether risks should be
-    recalibrated for such rows, and the commands that do that and that write the report.
+    recalibrated for such rows, and the commands that write the report and do that.
     """
     with session():
         check_outputs(
@@ -80,7 +89,25 @@ def validate(
         }  # fmt: skip
         for command in _next_commands(score, data, rename or [], given, found.advised):
             emit(f"\n    {command}")
-        print_remarks(rows.remarks)
+        print_remarks((*rows.remarks, *_remarks_on_missing(risk_score, rows.X)))
+
+
+def _remarks_on_missing(score: RiskScore, rows: pyarrow.Table) -> list[str]:
+    """Variables that are missing far more often than in training: the score may mean less here."""
+    import pyarrow.compute as pc
+
+    found = []
+    for name, variable in score.variables.items():
+        if name not in rows.column_names or not (variable.n_samples or 0):
+            continue
+        share = pc.sum(pc.is_null(rows[name], nan_is_null=True)).as_py() / rows.num_rows
+        usual = (variable.n_missing or 0) / (variable.n_samples or 1)
+        if share > usual + _MANY_MISSING:
+            found.append(
+                f"{name!r} is missing in {share:.0%} of these rows, in training it was in "
+                f"{usual:.0%}: the score knows less of them than its figures there say."
+            )
+    return found
 
 
 def _risks_of(text: str | None) -> list[float] | None:
@@ -102,14 +129,13 @@ def _next_commands(
     given: dict[str, str | None],
     advised: str | None,
 ) -> list[str]:
-    """The commands that recalibrate the score, if that is advised, and report on these rows."""
+    """The commands that report on these rows and, if that is advised, recalibrate the score."""
     options = [word for name, value in given.items() if value for word in (name, value)]
     options += [word for one in rename for word in ("--rename", one)]
-    rows = [*map(str, data), *options]
-    used = score.with_name(f"{score.stem}_recalibrated.json") if advised else score
-    commands = []
+    rows = [str(score), *map(str, data), *options]
+    commands = [["report", *rows, "--output", f"{score.stem}_validation.html"]]
     if advised:
         scale = ["--with-scale"] if advised != "intercept" else []
-        commands.append(["recalibrate", str(score), *rows, *scale, "--output", str(used)])
-    commands.append(["report", str(used), *rows, "--output", f"{score.stem}_validation.html"])
+        output = str(score.with_name(f"{score.stem}_recalibrated.json"))
+        commands.append(["recalibrate", *rows, *scale, "--output", output])
     return [shlex.join(["riskslim", *command]) for command in commands]

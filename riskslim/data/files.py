@@ -134,7 +134,9 @@ def read_verbatim(
     return _read_csv(path, csv_format, include_columns=[name], column_types=text).column(0)
 
 
-def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: str) -> None:
+def check_one_column(
+    path: str | os.PathLike[str], names: Sequence[str], name: str, hint: str = ""
+) -> None:
     """Refuse a name that is not that of exactly one column of a file.
 
     Parameters
@@ -143,6 +145,8 @@ def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: s
     names : sequence of str
         Of all columns.
     name : str
+    hint : str, default ""
+        The option that names the column.
 
     Raises
     ------
@@ -152,7 +156,7 @@ def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: s
         count = names.count(name)
         found = f"{count} columns" if count else "no column"
         raise ValueError(
-            f"{path} has {found} {name!r}{near(name, names)}. "
+            f"{path} has {found} {name!r}{near(name, names)}{hint}. "
             f"Its {len(names)} columns are {listing(map(repr, names))}."
         )
 

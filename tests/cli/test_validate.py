@@ -6,10 +6,11 @@ import csv
 import shlex
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from programs import program
-from riskslim import RiskScore
+from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
 from riskslim.items import read_items
 
 
@@ -54,7 +55,7 @@ def test_the_commands_that_come_next_work(folder):
     )
     commands = [line.split("riskslim ", 1)[1] for line in done.stdout.splitlines()
                 if line.startswith("    riskslim")]  # fmt: skip
-    assert [command.split()[0] for command in commands] == ["recalibrate", "report"]
+    assert [command.split()[0] for command in commands] == ["report", "recalibrate"]
     for command in commands:
         after = program(*shlex.split(command), cwd=folder)
         assert after.returncode == 0, after.stderr
@@ -76,6 +77,11 @@ def test_the_commands_that_come_next_work(folder):
         ([*OTHER[:4], "--rename", "age=years"], "no column 'years'"),
         ([*OTHER[:4], "--rename", "smoker=AGE"], "has a column 'smoker' already"),
         ([*OTHER[:4], "--rename", "age"], "--rename must be NAME=COLUMN"),
+        (
+            ["--rename", "age=AGE"],
+            "(--outcome). Its 3 columns are 'age', 'smoker', 'dead'.",
+        ),
+        (["--outcome", "dead", "--positive", "2", "--rename", "age=AGE"], "--positive '2' is not"),
         ([*OTHER, "--thresholds", "0.1;0.2"], "--thresholds must be risks between 0 and 1"),
     ],
 )
@@ -96,3 +102,30 @@ def test_other_commands_know_columns_by_other_names(folder):
         "explain", "score.json", "other.csv", "--rename", "age=AGE", "--row", "0", cwd=folder
     )
     assert "the risk of died" in explained.stdout
+
+
+def test_files_that_have_the_names_are_taken_as_they_are(folder):
+    lines = (folder / "other.csv").read_text().splitlines()
+    here = ["age,smoker,dead", *lines[1:200]]
+    (folder / "here.csv").write_text("\n".join(here) + "\n")
+    done = program(
+        "report", "score.json", "here.csv", "--test", "other.csv", *OTHER, "--output", "both.html",
+        "--resamples", 0, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "test data" in (folder / "both.html").read_text()
+
+
+def test_a_variable_that_is_missing_here_is_remarked(folder):
+    random = np.random.default_rng(1)
+    X = {"lab": random.normal(size=300), "age": random.integers(20, 90, 300)}
+    y = random.random(300) < 1 / (1 + np.exp(-X["lab"] - X["age"] / 20 + 3))
+    X["lab"][:30] = np.nan
+    encoder = ItemEncoder(missing="indicator", thresholds={"lab": [0.0], "age": [60]})
+    fitted = RiskSLIMClassifier(max_size=2, items=encoder).fit(pd.DataFrame(X), y)
+    fitted.risk_score_.save(folder / "lab.json")
+    rows = ["lab,age,outcome", *(f",{a},{b}" for a, b in zip(X["age"], y, strict=True))]
+    (folder / "empty.csv").write_text("\n".join(rows) + "\n")
+    done = program("validate", "lab.json", "empty.csv", "--positive", "True", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "'lab' is missing in 100% of these rows, in training it was in 10%" in done.stderr
