@@ -351,6 +351,7 @@ def report(
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="report", rename=rename, positive=positive,
+            several=bool(test),
         )  # fmt: skip
         rows = [
             applied.all_rows(

@@ -84,6 +84,8 @@ class Applied:
         Columns of the files by the names that the score knows them by.
     positive : str, optional
         The label of rows with the outcome, where files have other labels than the score.
+    several : bool, default False
+        Rows of other files are read as well, of which only some may have columns to be renamed.
     """
 
     score: RiskScore
@@ -93,6 +95,7 @@ class Applied:
     what: str = field(default="this command")
     renamed: Mapping[str, str] = field(default_factory=dict)
     positive: str | None = None
+    several: bool = False
 
     @classmethod
     def of(
@@ -105,6 +108,7 @@ class Applied:
         what: str = "this command",
         rename: list[str] | None = None,
         positive: str | None = None,
+        several: bool = False,
     ) -> Applied:
         """Read the options of a command.
 
@@ -119,6 +123,7 @@ class Applied:
         rename : list of str, optional
             As NAME=COLUMN.
         positive : str, optional
+        several : bool, default False
 
         Returns
         -------
@@ -135,16 +140,19 @@ class Applied:
             csv_format=csv_format_of(*csv_options, score.csv_format),
             memory_limit=bytes_of(memory_limit),
             what=what,
-            renamed=by_name(rename, "--rename", str.strip, "a column COLUMN"),
+            renamed=by_name(rename, "--rename", lambda column: column or None, "a column COLUMN"),
             positive=positive,
+            several=several,
         )
 
-    def read(self, path: Path) -> RowsOfFile:
+    def read(self, path: Path, *, several: bool = False) -> RowsOfFile:
         """Read a file, and compute the items that it lacks.
 
         Parameters
         ----------
         path : Path
+        several : bool, default False
+            It is one of several, of which only some may have columns to be renamed.
 
         Returns
         -------
@@ -156,7 +164,14 @@ class Applied:
             It cannot be read, or lacks columns that the score needs, which are named.
         """
         read = read_table(path, self.csv_format)
-        named = _renamed(read, path, self.renamed)
+        renamed, names = self.renamed, read.column_names
+        if several or self.several:
+            renamed = {
+                name: column
+                for name, column in renamed.items()
+                if column in names or name not in names
+            }
+        named = _renamed(read, path, renamed)
         with naming(path):
             table = self.score.with_items(named, handle_unknown=self.unknown)
         _check_features(table, named.column_names, self.score, path)
@@ -233,7 +248,7 @@ class Applied:
         for path in files:
             if path.is_file():  # of others, reading says what is wrong
                 self._check_memory(path, sum(part.nbytes for _, part in parts))
-            rows = self.read(path)
+            rows = self.read(path, several=len(files) > 1)
             own = _named(rows.read.column_names, self.renamed)
             for name in others:
                 hint = " (--outcome)" if name == outcome else " (--weights)"
@@ -317,25 +332,17 @@ def _joined(parts: Sequence[tuple[Path, pyarrow.Table]]) -> pyarrow.Table:
     return import_pyarrow().Table.from_batches(batches, schema)
 
 
-def _is_named(name: str, column: str, names: Sequence[str]) -> bool:
-    """True if a file, as one of several may, has a column by the name that it is to get."""
-    return name in names and column not in names
-
-
 def _renamed(read: pyarrow.Table, path: Path, renamed: Mapping[str, str]) -> pyarrow.Table:
     """The table whose columns have the names that a score knows them by."""
     names = read.column_names
-    present = {
-        name: column for name, column in renamed.items() if not _is_named(name, column, names)
-    }
-    for name, column in present.items():
+    for name, column in renamed.items():
         if column not in names:
             raise ValueError(f"{path} has no column {column!r}{near(column, names)} (--rename)")
-        if name in names:
+        if name in names and name not in renamed.values():
             raise ValueError(
                 f"{path} has a column {name!r} already: --rename {name}={column} would make two"
             )
-    return read.rename_columns(_named(names, present))
+    return read.rename_columns(_named(names, renamed))
 
 
 def _named(names: Sequence[str], renamed: Mapping[str, str]) -> list[str]:

@@ -80,6 +80,7 @@ def explain(
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="--average-of", rename=rename,
+            several=bool(others),
         )  # fmt: skip
         average = None
         if others:

@@ -274,11 +274,15 @@ class _PointsOfFeatures:
         self, data: TrainingData, parameters: Mapping[str, Any], encoder: ItemEncoder
     ) -> RefittedItems:
         """The same for items that each fold chooses anew: none can be named."""
+        from sklearn.base import clone
+
         if self.lower or self.upper or self.fix or self.sign:
             raise ValueError(
                 "--lower, --upper, --fix and --sign name items, but with --thresholds supervised "
                 "the training rows of each fold have items of their own"
             )
+        # Test rows have levels that the training rows of their fold lack.
+        encoder = clone(encoder).set_params(handle_unknown="ignore")
         classifier = riskslim.RiskSLIMClassifier(
             max_coef=self.max_coef, constraints=self.constraints, items=encoder,
             positive_label=data.classes[1], **parameters,

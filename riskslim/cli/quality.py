@@ -83,7 +83,8 @@ def _figures(score: RiskScore, data: TrainingData, *, is_tested: bool) -> str:
     from riskslim.report.rows import judged_rows
 
     rows = rows_apart(data, _MANY_ROWS)
-    which = "the training rows" if rows is data else "a sample of the training rows"
+    is_sample = rows.n_samples < data.n_samples
+    which = "a sample of the training rows" if is_sample else "the training rows"
     (judged,) = judged_rows(score, (rows, None, None), n_resamples=0)
     auc, cal = (metric_text(name, judged.metric(name)) for name in ("auc", "cal"))
     new = (

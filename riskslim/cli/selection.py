@@ -59,8 +59,9 @@ class RefittedItems(NamedTuple):
 
         if data.raw is None or data.raw.names is None:
             raise ValueError(
-                "--cv and --folds with --thresholds supervised need all rows in memory: give more "
-                "by --memory-limit, or a sample of the rows"
+                "--cv and --folds with --thresholds supervised need the rows of one file in "
+                "memory, one by one: give them in one file, a sample of them, or more "
+                "--memory-limit"
             )
         columns = {name: data.raw.values(j) for j, name in enumerate(data.raw.names)}
         y = class_labels(data.classes)[(data.labels > 0).astype(np.intp)]

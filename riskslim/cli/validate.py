@@ -86,8 +86,11 @@ def validate(
         given = {
             "--outcome": outcome, "--positive": positive, "--weights": weights,
             "--separator": separator, "--decimal": decimal, "--encoding": encoding,
+            "--memory-limit": memory_limit,
+            "--unknown-levels": None if unknown_levels == "error" else unknown_levels,
         }  # fmt: skip
-        for command in _next_commands(score, data, rename or [], given, found.advised):
+        texts = [word for one in missing_text or () for word in ("--missing-text", one)]
+        for command in _next_commands(score, data, rename or [], given, texts, found.advised):
             emit(f"\n    {command}")
         print_remarks((*rows.remarks, *_remarks_on_missing(risk_score, rows.X)))
 
@@ -127,11 +130,12 @@ def _next_commands(
     data: list[Path],
     rename: list[str],
     given: dict[str, str | None],
+    texts: list[str],
     advised: str | None,
 ) -> list[str]:
     """The commands that report on these rows and, if that is advised, recalibrate the score."""
     options = [word for name, value in given.items() if value for word in (name, value)]
-    options += [word for one in rename for word in ("--rename", one)]
+    options += [word for one in rename for word in ("--rename", one)] + texts
     rows = [str(score), *map(str, data), *options]
     commands = [["report", *rows, "--output", f"{score.stem}_validation.html"]]
     if advised:

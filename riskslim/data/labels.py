@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -170,6 +171,13 @@ def _sorted(labels: list[Any]) -> list[Any]:
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
 
 
+def _number(label: Any) -> float:
+    try:
+        return float(label)
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def _order_classes(distinct: list[Any], positive_label: Any) -> tuple[Any, Any]:
     """Return (negative, positive) label."""
     if positive_label is None:
@@ -184,6 +192,7 @@ def _order_classes(distinct: list[Any], positive_label: Any) -> tuple[Any, Any]:
     for matches in (
         lambda label: label == positive_label,
         lambda label: str(label) == str(positive_label),
+        lambda label: _number(label) == _number(positive_label),  # "1" of 0.0 and 1.0
     ):
         found = [label for label in distinct if matches(label)]
         if len(found) == 1:

@@ -82,6 +82,8 @@ class Validation:
     @property
     def advised(self) -> str | None:
         """The recalibration that is advised: a key of ``recalibrated``, or None."""
+        if self.line.slope.value <= 0:
+            return None
         if "intercept and slope" in self.recalibrated and _excludes(self.line.slope, 1.0):
             return "intercept and slope"
         if _excludes(self.line.intercept, 0.0):
@@ -95,6 +97,11 @@ class Validation:
         -------
         str
         """
+        if self.line.slope.value <= 0:
+            return (
+                "A higher score does not go with a higher risk in these rows: the score is of no "
+                "use for them, or their labels are turned round."
+            )
         if self.advised is None:
             return "The risks agree with these rows: no recalibration is needed."
         predicted, observed = (
@@ -219,7 +226,12 @@ def _recalibrated(score: RiskScore, rows: Rows) -> dict[str, dict[str, float]]:
     for what, with_scale in (("intercept", False), ("intercept and slope", True)):
         if with_scale and min(n_positive, len(rows.positive) - n_positive) < _FEWEST:
             continue
-        fitted = to_observations(link_of(score), observed, with_scale=with_scale)
+        try:
+            fitted = to_observations(link_of(score), observed, with_scale=with_scale)
+        except (
+            ValueError
+        ):  # no slope is the best one: `advice` says what the slope of the rows says
+            continue
         values = metrics_of(RiskScale(fitted.intercept, fitted.scale), rows)
         found[what] = {name: values[name] for name in ("loss", "cal", "brier")}
     return found

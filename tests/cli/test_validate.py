@@ -129,3 +129,24 @@ def test_a_variable_that_is_missing_here_is_remarked(folder):
     done = program("validate", "lab.json", "empty.csv", "--positive", "True", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "'lab' is missing in 100% of these rows, in training it was in 10%" in done.stderr
+
+
+def test_names_that_change_places_and_typing_errors(folder):
+    lines = (folder / "other.csv").read_text().splitlines()
+    (folder / "turned.csv").write_text("\n".join(["smoker,age,died", *lines[1:]]) + "\n")
+    given = ["--positive", "1", "--rename", "age=smoker"]
+    turned = program(
+        "validate", "score.json", "turned.csv", *given, "--rename", "smoker=age", cwd=folder
+    )
+    straight = program("validate", "score.json", "other.csv", *OTHER, cwd=folder)
+    assert turned.stdout.split("    riskslim")[0] == straight.stdout.split("    riskslim")[0]
+    wrong = program("predict", "score.json", "turned.csv", "--rename", "age=AGEE", cwd=folder)
+    assert wrong.returncode == 2
+    assert "no column 'AGEE'" in wrong.stderr
+
+
+def test_labels_that_are_real_numbers(folder):
+    text = (folder / "other.csv").read_text().replace(",1\n", ",1.0\n").replace(",0\n", ",0.0\n")
+    (folder / "real.csv").write_text(text)
+    done = program("validate", "score.json", "real.csv", *OTHER, cwd=folder)
+    assert done.returncode == 0, done.stderr

@@ -76,3 +76,13 @@ def test_thresholds_out_of_range_and_one_class_are_refused():
         SCORE.validate(X, y, thresholds=[1.5], n_resamples=0)
     with pytest.raises(ValueError, match="class"):
         SCORE.validate(X, np.full(len(y), "no"), n_resamples=0)
+
+
+def test_a_score_that_ranks_the_wrong_way_has_its_figures():
+    X, y = drawn(0.0)
+    turned = np.where(y == "yes", "no", "yes")
+    found = SCORE.validate(X, turned, n_resamples=0)
+    assert found.metrics["auc"] < 0.5
+    assert found.line.slope.value < 0
+    assert found.advised is None
+    assert "A higher score does not go with a higher risk" in str(found)
