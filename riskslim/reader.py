@@ -19,13 +19,13 @@ from riskslim.data.tables import Table, open_table, series_values
 from riskslim.data.training_data import TrainingData
 from riskslim.data.warned import warn_of_order
 from riskslim.data.weights import checked_weights
-from riskslim.items.encoder import ItemEncoder
 from riskslim.items.rules import fit_items
 from riskslim.rows.collections import read_collections
 from riskslim.rows.file_rows import read_files
-from riskslim.rows.reading import default_memory_limit
+from riskslim.rows.reading import default_memory_limit, makes_items
 
 if TYPE_CHECKING:
+    from riskslim.items.encoder import ItemEncoder
     from riskslim.items.item import Item
     from riskslim.rows.reading import ReadProgress
 
@@ -137,7 +137,7 @@ def read(
         if feature_names is not None or outcome_name is not None:
             raise TypeError("files have names of their own: leave out feature_names, outcome_name")
         columns = Columns.of(y, sample_weight, positive_label, features, exclude)
-        if are_held(X, memory_limit, encoded=isinstance(items, ItemEncoder)):
+        if are_held(X, memory_limit, encoded=makes_items(items)):
             return _whole(X, columns, items, csv_format)
         data = read_files(
             X, csv_format, columns, items=items, memory_limit=memory_limit, scratch=scratch,
@@ -222,7 +222,7 @@ def _told(data: TrainingData, positive_label: Any) -> TrainingData:
 
 def _of_table(X: Any, y: Any, sample_weight: Any, items: Any, **named: Any) -> TrainingData:
     """Training data of a table in memory."""
-    if not isinstance(items, ItemEncoder):
+    if not makes_items(items):
         return TrainingData(X, y, sample_weight, items=items, **named)
     table = fit_items(items, X, sample_weight, y)
     data = TrainingData(table, y, sample_weight, items=items.items_, **named)
@@ -242,7 +242,7 @@ def _whole(paths: Any, columns: Columns, items: Any, csv_format: CsvFormat | Non
         y = read_column(at[columns.outcome])
         weights = None if columns.weights is None else read_column(at[columns.weights])
         X: Any
-        if isinstance(items, ItemEncoder):
+        if makes_items(items):
             X = as_arrow(chosen, [read_column(at[name]) for name in chosen])
             weights = None if weights is None else checked_weights(weights, len(y))
         else:

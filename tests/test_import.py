@@ -63,6 +63,16 @@ def test_the_command_line_is_built_without_heavy_packages():
     assert not loaded & {*HEAVY}
 
 
+def test_reading_needs_no_scikit_learn(tmp_path):
+    """Nor its memory: some 100 MB, as much as millions of rows."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,died\n" + "0,1,0\n1,1,1\n1,0,1\n" * 20)
+    code = f"import sys, riskslim; riskslim.read({str(path)!r}, 'died'); print(*sys.modules)"
+    roots = {name.partition(".")[0] for name in fresh(code).split()}
+    assert "pyarrow" in roots
+    assert not roots & {"sklearn", "scipy", "matplotlib", "numba", "cplex"}
+
+
 def test_import_time_is_reported(imported, record_property, capsys):
     # No time is asserted in a test: a busy machine is not a defect.
     record_property("import_seconds", imported[0])
