@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from riskslim._writing import csv_text, write_file
 from riskslim.cli.progress import PathProgress, display
-from riskslim.score.observations import class_labels
 
 if TYPE_CHECKING:
     from riskslim.classifier import RiskSLIMClassifier
@@ -55,7 +54,7 @@ class RefittedItems(NamedTuple):
         ValueError
             Rows were merged as they were read: folds cannot choose cut-offs on them.
         """
-        import pyarrow
+        from riskslim.model_selection.preparation import Preparation
 
         if data.raw is None or data.raw.names is None:
             raise ValueError(
@@ -63,9 +62,8 @@ class RefittedItems(NamedTuple):
                 "memory, one by one: give them in one file, a sample of them, or more "
                 "--memory-limit"
             )
-        columns = {name: data.raw.values(j) for j, name in enumerate(data.raw.names)}
-        y = class_labels(data.classes)[(data.labels > 0).astype(np.intp)]
-        return cls(classifier, pyarrow.table(columns), y, data.sample_weight)
+        rows = Preparation(None, classifier, None, None, None).on(data)
+        return cls(classifier, rows.X, rows.y, rows.sample_weight)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,6 +27,7 @@ from riskslim.items.parameters import is_supervised
 from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection.folds import Split
 from riskslim.reader import are_paths
+from riskslim.score.observations import class_labels
 from riskslim.score.rows import is_positive
 
 __all__ = ["OneClassRows", "Preparation"]
@@ -97,6 +98,28 @@ class Preparation:
                 "RiskSLIMClassifier(items=encoder)"
             )
         return cls(make_pipeline(*steps) if steps else None, estimator, X, y, sample_weight)
+
+    def on(self, data: TrainingData) -> Preparation:
+        """The same on raw columns that were read of a file, row by row.
+
+        Parameters
+        ----------
+        data : TrainingData
+            Whose ``raw`` is known.
+
+        Returns
+        -------
+        Preparation
+        """
+        import pyarrow
+
+        assert data.raw is not None
+        assert data.raw.names is not None
+        columns = {name: data.raw.values(j) for j, name in enumerate(data.raw.names)}
+        y = class_labels(data.classes)[(data.labels > 0).astype(np.intp)]
+        return dataclasses.replace(
+            self, X=pyarrow.table(columns), y=y, sample_weight=data.sample_weight
+        )
 
     @property
     def is_refitted(self) -> bool:

@@ -44,6 +44,7 @@ from riskslim.model_selection.folds import Split, splits_of
 from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.model_selection.preparation import OneClassRows, Preparation
 from riskslim.problem.problem import RiskScoreProblem
+from riskslim.reader import are_paths
 from riskslim.risk_score import RiskScore
 from riskslim.rows.file_rows import FileRows
 from riskslim.rows.subsets import sampled
@@ -597,6 +598,8 @@ def _stated(
     if prepared.classifier.start is not None:
         raise ValueError("start is set by the path: each size starts from the one before")
     data = prepared.on_all_rows()
+    if are_paths(X) and prepared.is_refitted and data.raw is not None:
+        prepared = prepared.on(data)
     stated, arguments = stated_by(prepared.classifier, data)
     return stated, data, arguments, prepared
 

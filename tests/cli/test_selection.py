@@ -443,6 +443,9 @@ def test_folds_choose_cut_offs_of_their_own(tmp_path, weighted):
     X, weights = data.drop(columns=["died", "weight"]), data["weight"] if weighted else None
     path = model_size_path(classifier, X, data["died"], weights, sizes=[2], cv=3)
     assert text.endswith(f" seconds.\n\n{path.entries[0].cross_validation}\n")
+    if weighted:  # a path is read by the classifier, too
+        named = model_size_path(classifier, tmp_path / "d.csv", "died", "weight", sizes=[2], cv=3)
+        assert str(named.entries[0].cross_validation) == str(path.entries[0].cross_validation)
     items = {tuple(fold.model.feature_names) for fold in path.entries[0].cross_validation.folds}
     assert len(items) > 1
 
