@@ -35,9 +35,9 @@ from riskslim.cli.layout import Shown, shown_of
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
-from riskslim.cli.quality import last_lines, rows_apart
+from riskslim.cli.quality import is_sample, last_lines, rows_apart
 from riskslim.cli.reading import Source
-from riskslim.cli.selection import RefittedItems, Selection
+from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
     from riskslim.engines.choice import EngineChoice
     from riskslim.items.encoder import ItemEncoder
+    from riskslim.model_selection.preparation import Preparation
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.solution import Solution
@@ -272,9 +273,11 @@ class _PointsOfFeatures:
 
     def refitted(
         self, data: TrainingData, parameters: Mapping[str, Any], encoder: ItemEncoder
-    ) -> RefittedItems:
+    ) -> Preparation:
         """The same for items that each fold chooses anew: none can be named."""
         from sklearn.base import clone
+
+        from riskslim.model_selection.preparation import Preparation
 
         if self.lower or self.upper or self.fix or self.sign:
             raise ValueError(
@@ -287,7 +290,7 @@ class _PointsOfFeatures:
             max_coef=self.max_coef, constraints=self.constraints, items=encoder,
             positive_label=data.classes[1], **parameters,
         )  # fmt: skip
-        return RefittedItems.of(classifier, data)
+        return Preparation.of_data(classifier, data)
 
 
 def _constraints_in(path: Path | None) -> list[Constraint]:
@@ -362,7 +365,7 @@ class _Search:
         self,
         selection: Selection,
         problem: RiskScoreProblem,
-        refitted: RefittedItems | None,
+        refitted: Preparation | None,
         results: _Results,
     ) -> None:
         """Find the score, or the sizes and folds, that are asked for, and write them."""
@@ -382,7 +385,7 @@ class _Search:
         self,
         selection: Selection,
         problem: RiskScoreProblem,
-        refitted: RefittedItems | None,
+        refitted: Preparation | None,
         results: _Results,
     ) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
@@ -567,7 +570,7 @@ def _write_report(
 def _apart(data: TrainingData) -> TrainingData:
     """Rows each for itself, as figures of a report need them; of many a sample."""
     rows = rows_apart(data, data.n_samples)
-    if rows.n_samples < data.n_samples:
+    if is_sample(rows, data):
         logger.warning(
             "the report is on a sample of %s of the %s training rows",
             f"{rows.n_samples:,}", f"{data.n_samples:,}",

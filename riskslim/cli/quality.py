@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
     from riskslim.risk_score import RiskScore
 
-__all__ = ["SAMPLED_ROWS", "last_lines", "rows_apart"]
+__all__ = ["is_sample", "last_lines", "rows_apart"]
 
 # Of more rows than can be looked at one by one in little time, so many are drawn.
 SAMPLED_ROWS = 200_000
@@ -37,6 +37,20 @@ def rows_apart(data: TrainingData, most: int) -> TrainingData:
     if data.has_each_row and data.n_samples <= most:
         return data
     return riskslim.sampled(data, SAMPLED_ROWS)
+
+
+def is_sample(rows: TrainingData, data: TrainingData) -> bool:
+    """True if rows apart, of :func:`rows_apart`, are not all that the data stand for.
+
+    Parameters
+    ----------
+    rows, data : TrainingData
+
+    Returns
+    -------
+    bool
+    """
+    return SAMPLED_ROWS <= rows.n_samples < data.n_samples
 
 
 def last_lines(
@@ -83,8 +97,7 @@ def _figures(score: RiskScore, data: TrainingData, *, is_tested: bool) -> str:
     from riskslim.report.rows import judged_rows
 
     rows = rows_apart(data, _MANY_ROWS)
-    is_sample = rows.n_samples < data.n_samples
-    which = "a sample of the training rows" if is_sample else "the training rows"
+    which = "a sample of the training rows" if is_sample(rows, data) else "the training rows"
     (judged,) = judged_rows(score, (rows, None, None), n_resamples=0)
     auc, cal = (metric_text(name, judged.metric(name)) for name in ("auc", "cal"))
     new = (

@@ -7,63 +7,20 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from riskslim._writing import csv_text, write_file
 from riskslim.cli.progress import PathProgress, display
 
 if TYPE_CHECKING:
-    from riskslim.classifier import RiskSLIMClassifier
-    from riskslim.data.training_data import TrainingData
+    from riskslim.model_selection.preparation import Preparation
     from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["RefittedItems", "Selection"]
+__all__ = ["Selection"]
 
 _RULE, _METRIC = "one_standard_error", "loss"
 _METRICS = ("loss", "auc", "cal")
-
-
-class RefittedItems(NamedTuple):
-    """A classifier whose cut-offs the outcome chooses, and the rows on which it does so."""
-
-    classifier: RiskSLIMClassifier
-    X: Any
-    y: NDArray[Any]
-    sample_weight: NDArray[np.float64] | None
-
-    @classmethod
-    def of(cls, classifier: RiskSLIMClassifier, data: TrainingData) -> RefittedItems:
-        """Take raw columns, labels and weights from training data.
-
-        Parameters
-        ----------
-        classifier : RiskSLIMClassifier
-            With its encoder.
-        data : TrainingData
-
-        Returns
-        -------
-        RefittedItems
-
-        Raises
-        ------
-        ValueError
-            Rows were merged as they were read: folds cannot choose cut-offs on them.
-        """
-        from riskslim.model_selection.preparation import Preparation
-
-        if data.raw is None or data.raw.names is None:
-            raise ValueError(
-                "--cv and --folds with --thresholds supervised need the rows of one file in "
-                "memory, one by one: give them in one file, a sample of them, or more "
-                "--memory-limit"
-            )
-        rows = Preparation(None, classifier, None, None, None).on(data)
-        return cls(classifier, rows.X, rows.y, rows.sample_weight)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +110,7 @@ class Selection:
     def run(
         self,
         problem: RiskScoreProblem,
-        refitted: RefittedItems | None,
+        refitted: Preparation | None,
         *,
         hidden: bool,
         **arguments: Any,
@@ -163,7 +120,7 @@ class Selection:
         Parameters
         ----------
         problem : RiskScoreProblem
-        refitted : RefittedItems or None
+        refitted : Preparation or None
             Where the training rows of each fold choose their own items.
         hidden : bool
             Show no progress.
@@ -188,7 +145,7 @@ class Selection:
             if refitted is not None:
                 arguments = {"random_state": arguments["random_state"]}  # it has the others
             path = model_size_path(
-                *((problem,) if refitted is None else refitted),
+                problem if refitted is None else refitted,
                 sizes=None if self.path else [problem.max_size],
                 cv=self.cv if self.folds is None else str(self.folds),
                 n_jobs=1 if self.n_jobs is None else self.n_jobs,

@@ -62,6 +62,8 @@ class Preparation:
     classifier : RiskSLIMClassifier
     X, y, sample_weight
         All rows.
+    data : TrainingData, optional
+        The same, where they were read already.
     """
 
     steps: Any
@@ -69,6 +71,24 @@ class Preparation:
     X: Any
     y: Any
     sample_weight: Any
+    data: TrainingData | None = None
+
+    @classmethod
+    def of_data(cls, classifier: RiskSLIMClassifier, data: TrainingData) -> Preparation:
+        """Take a classifier and the rows of files that were read for it.
+
+        Parameters
+        ----------
+        classifier : RiskSLIMClassifier
+        data : TrainingData
+            Of one file in memory, or of files that can be read again.
+
+        Returns
+        -------
+        Preparation
+        """
+        prepared = cls(None, classifier, None, None, None, data)
+        return prepared if data.raw is None else prepared.on(data)
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Preparation | None:
@@ -134,6 +154,8 @@ class Preparation:
         -------
         TrainingData
         """
+        if self.data is not None:
+            return self.data
         return self._fitted(self.X, self.y, self.sample_weight)[1]
 
     def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData | OneClassRows]:

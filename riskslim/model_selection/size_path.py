@@ -582,13 +582,14 @@ def _stated(
         if "start" in engine_arguments:
             raise ValueError("start is set by the path: each size starts from the one before")
         return problem, problem.loss.data, engine_arguments, None
-    prepared = Preparation.of(problem, X, y, sample_weight)
+    given = isinstance(problem, Preparation)
+    prepared = problem if given else Preparation.of(problem, X, y, sample_weight)
     if prepared is None:
         raise TypeError(
             "problem must be a RiskScoreProblem, a RiskSLIMClassifier or a pipeline that ends in "
             f"one, got {type(problem).__name__}"
         )
-    if X is None or y is None:
+    if not given and (X is None or y is None):
         raise ValueError("a classifier needs data: model_size_path(classifier, X, y)")
     if engine_arguments:
         raise TypeError(

@@ -439,6 +439,11 @@ def test_folds_choose_cut_offs_of_their_own(tmp_path, weighted):
     options = ["--outcome", "died", "--items", "--thresholds", "supervised", "--quiet"]
     options += ["--weights", "weight"] if weighted else ["--exclude", "weight"]
     text = shown_by(run("fit", tmp_path / "d.csv", *options, "--max-size", 2, "--cv", 3))
+    (tmp_path / "parts").mkdir()  # files of a folder are read batch by batch, and merged
+    for k in range(2):
+        data.iloc[150 * k : 150 * (k + 1)].to_csv(tmp_path / "parts" / f"{k}.csv", index=False)
+    parts = shown_by(run("fit", tmp_path / "parts", *options, "--max-size", 2, "--cv", 3))
+    assert parts.split(" seconds.")[1] == text.split(" seconds.")[1]
     classifier = RiskSLIMClassifier(max_size=2, items=ItemEncoder(thresholds="supervised"))
     X, weights = data.drop(columns=["died", "weight"]), data["weight"] if weighted else None
     path = model_size_path(classifier, X, data["died"], weights, sizes=[2], cv=3)
