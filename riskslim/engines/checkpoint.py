@@ -63,6 +63,10 @@ _TABLES = {"about": "(format TEXT, fingerprint TEXT, facts TEXT)",
            "searches": "(key TEXT PRIMARY KEY, content TEXT, digest TEXT)"}  # fmt: skip
 
 
+# What is known of the optimum, and to within what it is valid.
+_BOUND = ("lower_bound", "bound_tolerance")
+
+
 class _Kept(NamedTuple):
     """A search as the file has it."""
 
@@ -348,8 +352,8 @@ class _Keeping:
         """Keep what was found, and return it with what is known beside it; whatever fails."""
         try:
             if self.kept is not None:
-                bound = float(self.kept.content["lower_bound"])
-                self.solution = with_bound(self.problem, self.solution, bound)
+                known = (float(self.kept.content[name]) for name in _BOUND)
+                self.solution = with_bound(self.problem, self.solution, *known)
             self._keep()
         except Exception as error:
             self.checkpoint._note(error, "what was found is not kept there")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +92,8 @@ def unchecked_to_plain(lost: RowsLostError) -> dict[str, Any]:
         "finished": False,
         "optimal": False,
         "gap_tolerance": DEFAULT_GAP_TOLERANCE,
-        "bound_tolerance": MOST_TOLERANCE,
+        # Nothing is known of it: what is read back is the most that an engine states.
+        "bound_tolerance": sys.float_info.max,
         "engine": "",
         "message": lost.reason,
         "trace": [],
@@ -236,13 +238,17 @@ def better_of(problem: RiskScoreProblem, solution: Solution, other: Solution) ->
     CertificateError
         The bound of one is above the objective of the other.
     """
-    bound = max(solution.certificate.lower_bound, other.certificate.lower_bound)
+    # A bound goes with its own tolerance, whichever search found the score.
+    better, known = solution, other.certificate
     if other.certificate.objective < solution.certificate.objective:
-        solution = dataclasses.replace(other, is_interrupted=solution.is_interrupted)
-    return with_bound(problem, solution, bound)
+        better = dataclasses.replace(other, is_interrupted=solution.is_interrupted)
+        known = solution.certificate
+    return with_bound(problem, better, known.lower_bound, known.bound_tolerance)
 
 
-def with_bound(problem: RiskScoreProblem, solution: Solution, bound: float) -> Solution:
+def with_bound(
+    problem: RiskScoreProblem, solution: Solution, bound: float, tolerance: float
+) -> Solution:
     """Certify again where what was proven before is more.
 
     Parameters
@@ -250,6 +256,8 @@ def with_bound(problem: RiskScoreProblem, solution: Solution, bound: float) -> S
     problem : RiskScoreProblem
     solution : Solution
     bound : float
+    tolerance : float
+        To within which the bound is valid, as far as an engine can state it.
 
     Returns
     -------
@@ -268,7 +276,9 @@ def with_bound(problem: RiskScoreProblem, solution: Solution, bound: float) -> S
         solution.coef,
         bound,
         gap_tolerance=certificate.gap_tolerance,
-        bound_tolerance=certificate.bound_tolerance,
+        bound_tolerance=max(
+            certificate.bound_tolerance, _tolerance(problem, solution.coef, tolerance)
+        ),
         engine=certificate.engine,
         message=f"{certificate.message}; lower bound from the checkpoint",
         interrupted=certificate.status is Status.INTERRUPTED,

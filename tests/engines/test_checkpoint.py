@@ -297,7 +297,7 @@ def test_the_better_score_is_kept_with_the_better_bound(problem, file, monkeypat
         intercept=0,
         certificate=certify(
             problem, start, best.certificate.lower_bound, gap_tolerance=0.0,
-            bound_tolerance=1e-10, engine="x", message="m",
+            bound_tolerance=1e-9, engine="x", message="m",
         ),
     )  # fmt: skip
     unproven = dataclasses.replace(
@@ -321,6 +321,7 @@ def test_the_better_score_is_kept_with_the_better_bound(problem, file, monkeypat
         merged = run(first, functools.partial(run, second))
         assert merged.certificate.is_optimal
         assert merged.coef.tolist() == best.coef.tolist()
+        assert merged.certificate.bound_tolerance == 1e-9  # that of the bound, not of the score
         assert found(Checkpoint(file, {"run": "x"}).solve("a", problem)) == found(merged)
 
 
