@@ -228,9 +228,7 @@ def _recalibrated(score: RiskScore, rows: Rows) -> dict[str, dict[str, float]]:
             continue
         try:
             fitted = to_observations(link_of(score), observed, with_scale=with_scale)
-        except (
-            ValueError
-        ):  # no slope is the best one: `advice` says what the slope of the rows says
+        except ValueError:  # no scale is the best one
             continue
         values = metrics_of(RiskScale(fitted.intercept, fitted.scale), rows)
         found[what] = {name: values[name] for name in ("loss", "cal", "brier")}
