@@ -788,7 +788,7 @@ def _with_bounds_of_larger(
     problems: list[RiskScoreProblem], solutions: list[Solution]
 ) -> list[Solution]:
     """Certify again where the next size has a better lower bound than a search that was stopped."""
-    bound = -math.inf
+    bound, tolerance = -math.inf, 0.0
     better: list[Solution] = []
     for problem, solution in zip(reversed(problems), reversed(solutions), strict=True):
         certificate = solution.certificate
@@ -798,14 +798,15 @@ def _with_bounds_of_larger(
                 solution.coef,
                 bound,
                 gap_tolerance=certificate.gap_tolerance,
-                bound_tolerance=certificate.bound_tolerance,
+                bound_tolerance=max(certificate.bound_tolerance, tolerance),
                 engine=certificate.engine,
                 message=f"{certificate.message}; lower bound from a larger model size",
                 interrupted=certificate.status is Status.INTERRUPTED,
                 scale=solution.scale,
             )
             solution = dataclasses.replace(solution, certificate=certificate)
-        bound = max(bound, certificate.lower_bound)
+        if certificate.lower_bound > bound:  # a bound goes with its own tolerance
+            bound, tolerance = certificate.lower_bound, certificate.bound_tolerance
         better.append(solution)
     return better[::-1]
 

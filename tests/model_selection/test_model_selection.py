@@ -1077,3 +1077,26 @@ def test_test_metrics_of_the_paper(shared_data, name):
     assert len(found.folds) == 5
     assert found.mean("auc") == pytest.approx(area, abs=0.005)
     assert found.mean("cal") == pytest.approx(cal, abs=0.01)
+
+
+def test_a_bound_of_a_larger_size_goes_with_its_own_tolerance():
+    from riskslim.datasets import load_breast_cancer_binary
+    from riskslim.engines.certify import certify
+    from riskslim.model_selection.size_path import _with_bounds_of_larger
+
+    data = load_breast_cancer_binary()
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problems = [RiskScoreProblem(data, coefficients, max_size=size) for size in (1, 2)]
+    solutions = [branch_and_bound(problem) for problem in problems]
+    stated = []
+    for problem, solution, bound, tolerance in zip(
+        problems, solutions, (0.0, solutions[1].certificate.lower_bound), (1e-10, 1e-9), strict=True
+    ):
+        certificate = certify(
+            problem, solution.coef, bound, gap_tolerance=0.0, bound_tolerance=tolerance,
+            engine="x", message="stopped",
+        )  # fmt: skip
+        stated.append(dataclasses.replace(solution, certificate=certificate))
+    smaller, larger = _with_bounds_of_larger(problems, stated)
+    assert smaller.certificate.lower_bound == larger.certificate.lower_bound
+    assert smaller.certificate.bound_tolerance == 1e-9
