@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.feature_ranges import FeatureRange
-from riskslim.items.item import COMPARISONS, Item, number_of, variable_of
+from riskslim.items.item import COMPARISONS, Item, as_condition, number_of, variable_of
 
 __all__ = ["Family", "Pattern", "condition_families", "contradicted", "families", "note_on_sums"]
 
@@ -85,7 +85,7 @@ def families(names: Iterable[str], items: Mapping[str, Item]) -> tuple[Family, .
     Notes
     -----
     A missing value meets no condition but "is missing", and may always occur; a special value of a
-    variable meets no threshold.
+    variable meets no threshold. A raw column of 0 and 1 is the condition that it is 1.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def families(names: Iterable[str], items: Mapping[str, Item]) -> tuple[Family, .
     by_variable: dict[tuple[str, bool], dict[str, Item | None]] = {}
     for name in names:
         item = items.get(name)
-        related = item is not None and item.is_condition
-        key = (item.variable, True) if item is not None and related else (name, False)
-        by_variable.setdefault(key, {})[name] = item if related else None
+        condition = None if item is None else as_condition(item)
+        key = (name, False) if condition is None else (condition.variable, True)
+        by_variable.setdefault(key, {})[name] = condition
     return tuple(_family(conditions) for conditions in by_variable.values())
 
 

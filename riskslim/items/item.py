@@ -24,6 +24,7 @@ __all__ = [
     "COMPARISONS",
     "Item",
     "ItemKind",
+    "as_condition",
     "as_written",
     "bound_for",
     "conditions",
@@ -258,6 +259,29 @@ def _is_of_kind(value: Any, kind: ItemKind) -> bool:
     if kind == "in":
         return isinstance(value, tuple) and len(value) > 0
     return (value is not None) == (kind == "=")
+
+
+def as_condition(item: Item) -> Item | None:
+    """Return an item as a condition on its variable: a column of 0 and 1 has to be 1.
+
+    Parameters
+    ----------
+    item : Item
+
+    Returns
+    -------
+    Item or None
+        The item itself if it is a condition; None for a column of numbers.
+
+    Examples
+    --------
+    >>> from riskslim.items.item import Item, as_condition
+    >>> as_condition(Item.of("smoker", "boolean"))
+    Item(name='smoker', variable='smoker', kind='=', value=1)
+    """
+    if item.kind == "boolean":
+        return Item(item.name, item.variable, "=", 1)
+    return item if item.is_condition else None
 
 
 def lies_between(cutoff: Any, lower: Any, upper: Any, kind: str) -> bool:

@@ -20,6 +20,7 @@ from riskslim.items.families import Pattern, condition_families
 from riskslim.items.item import (
     COMPARISONS,
     Item,
+    as_condition,
     as_written,
     number_of,
     source_variable,
@@ -138,21 +139,37 @@ def _of_family(score: RiskScore, names: tuple[str, ...]) -> VariableBands:
             return _of_feature(score, names)
         stated = [item]
     else:
-        stated = [score.items[name] for name in names]
+        conditions = [as_condition(score.items[name]) for name in names]
+        stated = [item for item in conditions if item is not None]
     variable = stated[0].variable
     worths = [score.points[name] for name in names]
     label = label_of(score, variable)
     lacks = may_lack(score, variable) or any(item.kind == "missing" for item in stated)
     if any(item.kind in COMPARISONS for item in stated):
         bands = _of_numbers(score, stated, worths)
-    elif any(item.levels for item in stated):
+    elif any(item.levels and not _is_column(score, item) for item in stated):
         bands = _of_levels(score, stated, worths)
+    elif any(item.levels for item in stated):
+        bands = _of_column(stated, worths, label)
     else:
         bands = [_band(label.level(_KNOWN), [tuple(0 for _ in stated)], worths)]
     if lacks:
         pattern = tuple(int(item.kind == "missing") for item in stated)
         bands.append(_band(label.level(_MISSING), [pattern], worths, is_measured=False))
     return VariableBands(variable, variable_text(score, variable), label.unit, names, tuple(bands))
+
+
+def _is_column(score: RiskScore, item: Item) -> bool:
+    """True if an item stands for a raw column of 0 and 1 itself."""
+    stated = score.items.get(item.name)
+    return stated is not None and stated.kind == "boolean"
+
+
+def _of_column(stated: Sequence[Item], worths: Sequence[int], label: Label) -> list[Band]:
+    """The values of a raw column of 0 and 1, beside conditions on it that name no level."""
+    yes = tuple(int(bool(item.levels)) for item in stated)
+    no = tuple(0 for _ in stated)
+    return [_band(label.level("no"), [no], worths), _band(label.level("yes"), [yes], worths)]
 
 
 def _of_feature(score: RiskScore, names: tuple[str, ...]) -> VariableBands:

@@ -495,3 +495,52 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
 def test_thresholds_that_all_numbers_or_none_reach(names, scores):
     score = stated(0, dict(zip(names, (2, 1), strict=True)))
     assert [row.score for row in score.risk_table()] == scores
+
+
+def column_that_lacks_values() -> RiskScore:
+    """A score with a raw column of 0 and 1, and of its missing values."""
+    column = Item.of("smoker", "boolean")
+    missing = Item.of("smoker", "missing")
+    items = {**read_items(["age >= 60"]), column.name: column, missing.name: missing}
+    return RiskScore(-3, {"smoker": 3, "smoker is missing": 5, "age >= 60": 1}, items=items)
+
+
+def test_a_raw_column_and_its_missing_values_are_one_variable():
+    """Who smokes is known to: no table, rule or calculator has both."""
+    score = column_that_lacks_values()
+    (family, _) = families(score.points, score.items)
+    assert family == Family(("smoker is missing", "smoker"), ((0, 0), (0, 1), (1, 0)))
+    assert [row.score for row in score.risk_table()] == ["0", "1", "3", "4", "5", "6"]
+    (bands, _) = score.bands()
+    assert str(bands) == "smoker: no: 0, yes: 3, missing: 5"
+    assert {*bands.features} == {"smoker", "smoker is missing"}
+    # Six points need the age as well: smoker and missing together would be eight without it.
+    assert str(score.boolean_rule(6)) == "smoker is missing AND age >= 60"
+    remarks = score.remarks({"smoker": [1], "smoker is missing": [1], "age >= 60": [0]})
+    assert "contradict each other" in " ".join(remarks)
+
+
+def test_an_explanation_changes_a_raw_column_and_its_missing_value_together():
+    score = column_that_lacks_values()
+    explanation = score.explain({"smoker": 0, "smoker is missing": 1, "age >= 60": 0})
+    (change,) = [one for one in explanation.changes if one.feature == "smoker"]
+    assert change.along == (("smoker is missing", 0),)
+    assert change.score == 3
+    assert explanation.unstated == ()
+    by_variable = score.with_layout(by="variable")
+    assert "smoker: missing" in str(by_variable.explain({"smoker": 0, "smoker is missing": 1,
+                                                         "age >= 60": 0}))  # fmt: skip
+
+
+def test_a_fit_of_a_raw_column_with_missing_values_shows_one_variable():
+    """Through the encoder and JSON as well."""
+    smoker = np.array([0, 1, np.nan] * 40)
+    y = np.array([0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1] * 10)
+    encoder = ItemEncoder(missing="indicator")
+    classifier = RiskSLIMClassifier(items=encoder, max_size=2)
+    score = classifier.fit(pd.DataFrame({"smoker": smoker}), y).risk_score_
+    assert set(score.points) == {"smoker", "smoker is missing"}
+    for one in (score, RiskScore.from_json(score.to_json())):
+        assert [bands.variable for bands in one.bands()] == ["smoker"]
+        possible = {0, *score.points.values()}  # never the sum of both
+        assert {row.lowest for row in one.risk_table()} == possible
