@@ -184,6 +184,21 @@ class CrossValidation:
             "alone: they have none."
         )
 
+    def note_on_weights(self) -> str:
+        """Say whether rows count by the weights of their classes; empty where these have none.
+
+        Returns
+        -------
+        str
+        """
+        score = self.final_score
+        if score is None or score.class_weighting is None:
+            return ""
+        prevalence = float(np.average(self.positive, weights=self.sample_weight))
+        if math.isclose(prevalence, score.class_weighting.weighted_prevalence, rel_tol=1e-6):
+            return "Rows count by the weights of their classes, as in the fit."
+        return "Rows count without the weights of their classes, which the fit has."
+
     def values(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
         """One metric of each fold.
 
@@ -396,7 +411,7 @@ class CrossValidation:
             final = "-" if self.train is None else metric_text(metric, getattr(self.train, metric))
             tested = "" if metric in METRICS[3:] else self.summary(metric)
             lines.append(f"{metric:<16}{tested:<26}{self.summary(metric, 'train'):<26}{final}")
-        return "\n".join(filter(None, [head, *lines, self.note_on_auc()]))
+        return "\n".join(filter(None, [head, *lines, self.note_on_auc(), self.note_on_weights()]))
 
 
 def _record(
@@ -491,7 +506,8 @@ def cross_validate_risk_score(
     y : array-like of shape (n,)
         Labels of two classes.
     sample_weight : array-like of shape (n,), optional
-        Used to fit, to choose parameters, and in all metrics.
+        Used to fit, to choose parameters, and in all metrics. Weights of classes that an estimator
+        has are its own, and no metric has them: other estimators have others.
     cv : int, array-like of int, path, splitter, or iterable of pairs, default 5
         A number of stratified folds; the fold of each row, or a file of them
         (:func:`~riskslim.model_selection.read_folds`); an object of scikit-learn with ``split``; or

@@ -158,12 +158,16 @@ class Preparation:
             return self.data
         return self._fitted(self.X, self.y, self.sample_weight)[1]
 
-    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData | OneClassRows]:
+    def on_fold(
+        self, split: Split, class_factors: tuple[float, float] = (1.0, 1.0)
+    ) -> tuple[TrainingData, TrainingData | OneClassRows]:
         """Make training data of the training rows of a fold, and of its test rows by what they say.
 
         Parameters
         ----------
         split : Split
+        class_factors : (float, float), default (1.0, 1.0)
+            By which the weights of rows of either class are multiplied, in both.
 
         Returns
         -------
@@ -182,6 +186,7 @@ class Preparation:
                 warnings.simplefilter("ignore", usual)
             steps, train = self._fitted(*self._rows(split.train))
             encoder = train.encoder
+            train = _weighted(train, class_factors)
             X, y, weight = self._rows(split.test)
             if steps is not None:
                 X = steps.transform(X)
@@ -196,6 +201,9 @@ class Preparation:
             if not has_both_classes(positive, weight):
                 if names is not None:
                     table = dataclasses.replace(table, names=names)
+                if class_factors != (1.0, 1.0):
+                    own = np.ones(len(positive)) if weight is None else weight
+                    weight = own * np.where(positive, class_factors[1], class_factors[0])
                 return train, OneClassRows(table, np.where(positive, 1, -1).astype(np.int8), weight)
             test = TrainingData(
                 X,
@@ -206,7 +214,7 @@ class Preparation:
                 positive_label=train.classes[1],
                 items=train.items,
             )
-        return train, test
+        return train, _weighted(test, class_factors)
 
     def _fitted(self, X: Any, y: Any, weight: Any) -> tuple[Any, TrainingData]:
         from sklearn.base import clone
@@ -221,3 +229,10 @@ class Preparation:
 
         weight = None if self.sample_weight is None else np.asarray(self.sample_weight)[rows]
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weight
+
+
+def _weighted(data: TrainingData, class_factors: tuple[float, float]) -> TrainingData:
+    """The same rows, by the weights of their classes."""
+    if class_factors == (1.0, 1.0):
+        return data
+    return data.with_class_weight(dict(zip(data.classes, class_factors, strict=True)))

@@ -426,6 +426,9 @@ def model_size_path(
 
     Notes
     -----
+    Rows count in all metrics as in the fit: by their weights, and by those of their classes, which
+    are the same in every fold.
+
     Each search starts from the score of the size before. Where a search reached its limit and the
     next size has a better lower bound, the certificate is stated again with that bound: it holds
     for the smaller size, too. The objective and the bound are those of separate fits, or better.
@@ -542,7 +545,7 @@ class _Plan:
     """The work that is done on each set of rows."""
 
     problem: RiskScoreProblem | Preparation  # as the user gave it
-    data: TrainingData  # with the weights that metrics have
+    data: TrainingData  # with the weights that fits and metrics have
     ordered: _InOrder | None  # the same one by one, for folds
     sizes: list[int]
     arguments: dict[str, Any]
@@ -554,7 +557,9 @@ class _Plan:
         """The same problem for some of the rows."""
         if isinstance(self.problem, RiskScoreProblem):
             return self.problem.restated(data)
-        return stated_by(self.problem.classifier, data)[0]
+        # The data have the weights of the classes: those of all rows, which metrics have as well.
+        classifier = clone(self.problem.classifier).set_params(class_weight=None)
+        return stated_by(classifier, data)[0]
 
     def rows_of(self, split: Split) -> _Rows:
         """Training and test rows of a fold."""
@@ -566,7 +571,7 @@ class _Plan:
             data = self.ordered.of(split.train).read(items)
             return _Rows(data, data.files, data.files.of(split.test), split.test)
         if refitted is not None:
-            train, test = refitted.on_fold(split)
+            train, test = refitted.on_fold(split, self.data.class_factors)
         else:
             train, test = _chosen(self.data, split.train), _tested(self.data, split.test)
         return _Rows(train, train, test, split.test)
@@ -602,7 +607,7 @@ def _stated(
     if are_paths(X) and prepared.is_refitted and data.raw is not None:
         prepared = prepared.on(data)
     stated, arguments = stated_by(prepared.classifier, data)
-    return stated, data, arguments, prepared
+    return stated, stated.loss.data, arguments, prepared
 
 
 def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem) -> list[int]:

@@ -431,23 +431,26 @@ def raw(n=300, seed=0, lacking=True) -> pd.DataFrame:
     return data
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_folds_choose_cut_offs_of_their_own(tmp_path, weighted):
+@pytest.mark.parametrize(("weighted", "classes"), [(False, None), (True, None), (True, "balanced")])
+def test_folds_choose_cut_offs_of_their_own(tmp_path, weighted, classes):
     data = raw(lacking=False)
     data["weight"] = np.random.default_rng(2).integers(1, 4, len(data)) / 2
     data.to_csv(tmp_path / "d.csv", index=False)
     options = ["--outcome", "died", "--items", "--thresholds", "supervised", "--quiet"]
     options += ["--weights", "weight"] if weighted else ["--exclude", "weight"]
+    options += [] if classes is None else ["--class-weight", classes]
     text = shown_by(run("fit", tmp_path / "d.csv", *options, "--max-size", 2, "--cv", 3))
     (tmp_path / "parts").mkdir()  # files of a folder are read batch by batch, and merged
     for k in range(2):
         data.iloc[150 * k : 150 * (k + 1)].to_csv(tmp_path / "parts" / f"{k}.csv", index=False)
     parts = shown_by(run("fit", tmp_path / "parts", *options, "--max-size", 2, "--cv", 3))
     assert parts.split(" seconds.")[1] == text.split(" seconds.")[1]
-    classifier = RiskSLIMClassifier(max_size=2, items=ItemEncoder(thresholds="supervised"))
+    items = ItemEncoder(thresholds="supervised")
+    classifier = RiskSLIMClassifier(max_size=2, items=items, class_weight=classes)
     X, weights = data.drop(columns=["died", "weight"]), data["weight"] if weighted else None
     path = model_size_path(classifier, X, data["died"], weights, sizes=[2], cv=3)
     assert text.endswith(f" seconds.\n\n{path.entries[0].cross_validation}\n")
+    assert ("by the weights of their classes" in text) == (classes is not None)
     if weighted:  # a path is read by the classifier, too
         named = model_size_path(classifier, tmp_path / "d.csv", "died", "weight", sizes=[2], cv=3)
         assert str(named.entries[0].cross_validation) == str(path.entries[0].cross_validation)

@@ -845,16 +845,44 @@ def test_a_path_of_a_classifier_keeps_its_requirements():
         assert certificate.gap_tolerance == 0.01
         assert certificate.objective <= fitted.certificate_.objective * 1.01
         assert set(entry.risk_score.points.values()) <= {-1, -2}
-        # Metrics have the weights of rows, not those of classes.
+        # Metrics have the weights of rows and of classes, as the fit has.
         risk = entry.risk_score.predict_proba(X)[:, 1]
-        assert entry.train.loss == pytest.approx(log_loss(Y, risk, sample_weight=WEIGHT))
-        assert entry.train.loss != pytest.approx(certificate.loss)
+        weight = WEIGHT * np.where(Y == 1, 3.0, 1.0)
+        assert entry.train.loss == pytest.approx(log_loss(Y, risk, sample_weight=weight))
+        assert entry.train.loss == pytest.approx(certificate.loss)
     with pytest.raises(ValueError, match="needs data"):
         model_size_path(classifier)
     with pytest.raises(TypeError, match="time_limit: with a classifier"):
         model_size_path(classifier, X, Y, time_limit=3)
     with pytest.raises(TypeError, match="or a pipeline that ends in one, got BernoulliNB"):
         model_size_path(BernoulliNB(), X, Y)
+
+
+@pytest.mark.parametrize("thresholds", [None, "supervised"])
+@pytest.mark.parametrize("weights", ["balanced", {1: 4}])
+def test_weights_of_classes_are_the_same_in_all_figures(thresholds, weights):
+    """Items of all rows or of each fold: the table has the weights that the fit states."""
+    generator = np.random.default_rng(3)
+    age = generator.integers(20, 90, 300)
+    y = (generator.random(300) < np.where(age > 60, 0.3, 0.05)).astype(int)
+    frame = pd.DataFrame({"age": age})
+    items = ItemEncoder() if thresholds is None else ItemEncoder(thresholds=thresholds)
+    classifier = RiskSLIMClassifier(max_size=1, items=items, class_weight=weights)
+    (entry,) = model_size_path(classifier, frame, y, sizes=[1], cv=3).entries
+    factors = {1: 4} if weights != "balanced" else dict(enumerate(150 / np.bincount(y)))
+    weight = np.array([factors.get(label, 1) for label in y.tolist()])
+    found = entry.cross_validation
+    for fold in (*found.folds, found.final):
+        rows = fold.test_rows
+        expected = log_loss(y[rows], fold.test_risk, sample_weight=weight[rows])
+        assert fold.test.loss == pytest.approx(expected)
+        assert fold.model.class_weighting is not None
+    assert entry.train.loss == pytest.approx(entry.solution.certificate.loss)
+    assert "by the weights of their classes, as in the fit" in str(found)
+    # Other estimators have other weights: there rows count as they are, which the table says.
+    plain = cross_validate_risk_score(classifier, frame, y, cv=3)
+    assert "without the weights of their classes, which the fit has" in str(plain)
+    assert plain.train.loss == pytest.approx(log_loss(y, plain.final.test_risk))
 
 
 def test_a_path_of_the_other_engine_and_of_scales():
