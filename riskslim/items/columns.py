@@ -6,6 +6,7 @@ reads other rows of the column and writes its items, one at a time, into int8 co
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 import numbers
 from collections.abc import Hashable, Iterable, Mapping
@@ -44,6 +45,7 @@ __all__ = [
     "ReadColumn",
     "distinct_objects",
     "fit_column",
+    "is_part",
     "levels_in",
     "missing_in",
     "plain_rows",
@@ -65,6 +67,9 @@ _MISSING, _UNKNOWN = -1, -2
 
 # Integers that differ in nearly all of more rows than this are taken for numbers of rows.
 _MANY_ROWS = 1000
+
+# Whether rows are some of a table, to all of which an encoder is fitted as well: those of a fold.
+is_part: contextvars.ContextVar[bool] = contextvars.ContextVar("is_part", default=False)
 
 # Relative error of a sum of weights, so that tenths add up as integers do.
 _WEIGHT_SLACK = 1e-12
@@ -162,7 +167,8 @@ class ColumnEncoder:
                 _check_levels(raw, column.values)
         else:
             column = _read_numbers(raw)
-        if column.missing is not None and not self.indicator:
+        # Of a table whose values are missing in no row for training: all rows have an item for it.
+        if column.missing is not None and not self.indicator and not is_part.get():
             raise ColumnError.at("missing", column.missing)
         if self.reading == "booleans":
             _check_booleans(column)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,6 +50,7 @@ from riskslim.items.columns import (
     ItemRules,
     ReadColumn,
     fit_column,
+    is_part,
     read_as_numbers,
 )
 from riskslim.items.containers import Container, WeightedRows
@@ -61,12 +61,9 @@ from riskslim.items.variables import RawVariable
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["ItemEncoder", "check_rows", "item_table", "notes_on_items_left_out"]
+__all__ = ["ItemEncoder", "check_rows", "item_table", "parts_of_a_table"]
 
 logger = logging.getLogger(__name__)
-
-# Whether fits keep to themselves what they note on items.
-_is_quiet: contextvars.ContextVar[bool] = contextvars.ContextVar("_is_quiet", default=False)
 
 # Up to so many levels a column of text is taken as it is, however few rows there are; with more,
 # unless each has this many rows on average.
@@ -358,7 +355,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
         self._take_over(encoders, rows.n, rules, codes)
-        if special and not _is_quiet.get():
+        if special and not is_part.get():
             logger.warning("%s", note_on_special(special))
         return self
 
@@ -549,7 +546,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
         self.limited_ = {one.column: one.n_cutoffs for one in encoders if one.n_cutoffs}
         self._check_items()
-        if not _is_quiet.get():
+        if not is_part.get():
             self._report_levels(n, rules.categorical)
             if codes:
                 logger.warning("%s", note_on_codes(codes))
@@ -602,13 +599,13 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Items of several columns have the same name: {twice}. Rename a column of X."
             )
-        if self.limited_ and not _is_quiet.get():
+        if self.limited_ and not is_part.get():
             logger.warning(
                 "took %d thresholds at quantiles, max_thresholds, of columns that have more: %s",
                 self.max_thresholds,
                 listing(f"{name!r} ({count})" for name, count in self.limited_.items()),
             )
-        if self.constant_items_ and not _is_quiet.get():
+        if self.constant_items_ and not is_part.get():
             logger.warning(
                 "left out %d items that are constant in the rows of fit: %s",
                 len(self.constant_items_),
@@ -696,16 +693,18 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def notes_on_items_left_out() -> Iterator[None]:
-    """Leave out what fits note on thresholds and constant items, in this thread.
+def parts_of_a_table() -> Iterator[None]:
+    """Fit and apply encoders to parts of rows, to all of which one is fitted, too, in this thread.
 
-    Fits to parts of rows would repeat, in other numbers, what the fit to all of them says.
+    They leave out what fits note on thresholds and constant items, which would repeat, in other
+    numbers, what the fit to all rows says. Values that are missing in none of the rows for training
+    are encoded as that fit encodes them: they meet no condition.
     """
-    before = _is_quiet.set(True)
+    before = is_part.set(True)
     try:
         yield
     finally:
-        _is_quiet.reset(before)
+        is_part.reset(before)
 
 
 def check_rows(encoder: ItemEncoder, table: Table, *, of_fit: bool = False) -> None:

@@ -27,7 +27,7 @@ from riskslim.exceptions import (
     ExtrapolationWarning,
     PositiveLabelWarning,
 )
-from riskslim.items.encoder import notes_on_items_left_out
+from riskslim.items.encoder import parts_of_a_table
 from riskslim.metrics.calibration import ReliabilityCurve, reliability_curve
 from riskslim.metrics.discrimination import OperatingPoints, operating_points
 from riskslim.metrics.performance import (
@@ -622,14 +622,14 @@ def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | No
         # together have them.
         for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
             warnings.simplefilter("ignore", usual)
-        with notes_on_items_left_out():
+        with parts_of_a_table():
             return _measured(plan, data.rows(split.train), data.rows(split.test), split.test)
 
 
 def _measured(plan: _Plan, train: _Data, test: _Data, test_rows: NDArray[np.intp]) -> Fold | None:
     parameters = None
     if plan.tuning is not None:
-        with notes_on_items_left_out():
+        with parts_of_a_table():
             parameters = _tuned(plan, plan.tuning, train)
         if parameters is None:
             return None

@@ -22,7 +22,7 @@ from riskslim.exceptions import (
     ExtrapolationWarning,
     PositiveLabelWarning,
 )
-from riskslim.items.encoder import ItemEncoder, check_rows, item_table, notes_on_items_left_out
+from riskslim.items.encoder import ItemEncoder, check_rows, item_table, parts_of_a_table
 from riskslim.items.parameters import is_supervised
 from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection.folds import Split
@@ -180,7 +180,7 @@ class Preparation:
         ValueError
             Test rows have levels that the training rows lack, and the encoder refuses these.
         """
-        with warnings.catch_warnings(), notes_on_items_left_out():
+        with warnings.catch_warnings(), parts_of_a_table():
             # Rare values, and the largest one, are missing in the training rows of some folds.
             for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
                 warnings.simplefilter("ignore", usual)

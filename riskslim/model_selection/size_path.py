@@ -30,6 +30,7 @@ from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
 from riskslim.engines.fingerprint import facts_of
 from riskslim.exceptions import ConstantFeatureWarning, RowsLostError
+from riskslim.items.encoder import parts_of_a_table
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
@@ -685,6 +686,15 @@ def _path_on_rows(
     plan: _Plan, name: str, problem: RiskScoreProblem | None, split: Split | None
 ) -> _PathOnRows | None:
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
+    if split is None:
+        return _solved_on_rows(plan, name, problem, split)
+    with parts_of_a_table():
+        return _solved_on_rows(plan, name, problem, split)
+
+
+def _solved_on_rows(
+    plan: _Plan, name: str, problem: RiskScoreProblem | None, split: Split | None
+) -> _PathOnRows | None:
     rows = _Rows.of(plan, split)
     if problem is None:
         problem = plan.problem_on(rows.data)

@@ -136,3 +136,52 @@ def test_sheets_of_a_path_show_the_points_that_the_classifier_asks_for():
     y[:6] = [0, 1, 0, 1, 0, 1]
     path = model_size_path(RiskSLIMClassifier(points="non-negative"), X, y, sizes=1)
     assert path.entries[0].risk_score.layout.points == "non-negative"
+
+
+def one_value_is_missing():
+    raw, y = table()
+    raw = raw.astype({"age": float})
+    raw.loc[17, "age"] = np.nan
+    raw["smoker"] = np.random.default_rng(5).integers(0, 2, len(raw)).astype(float)
+    raw.loc[30, "smoker"] = np.nan
+    raw.loc[45, "sex"] = None
+    return raw, y
+
+
+@pytest.mark.parametrize("thresholds", [None, "supervised"])
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_values_that_are_missing_in_a_test_fold_alone(thresholds, in_pipeline):
+    """They meet no condition, as in the fit to all rows; no fold ends the others."""
+    raw, y = one_value_is_missing()
+    encoder = ItemEncoder(thresholds=thresholds, missing="indicator")
+    model = RiskSLIMClassifier(max_size=3, items=encoder)
+    if in_pipeline:
+        model = make_pipeline(encoder, RiskSLIMClassifier(max_size=3))
+    separate = cross_validate_risk_score(model, raw, y, cv=3)
+    (entry,) = model_size_path(model, raw, y, sizes=[3], cv=3).entries
+    assert len(separate.folds) == len(entry.cross_validation.folds) == 3
+    if thresholds is not None:
+        for fold, other in zip(entry.cross_validation.folds, separate.folds, strict=True):
+            assert fold.test.loss == pytest.approx(other.test.loss, rel=1e-12)
+    # Alone, an encoder refuses what it has not seen: nothing says what it means.
+    later = encoder.fit(raw.dropna(), y[raw.notna().all(axis=1)])
+    with pytest.raises(ValueError, match="There were none in fit"):
+        later.transform(raw)
+
+
+def test_missing_values_of_a_test_fold_in_files(tmp_path):
+    """Of one file, and of a folder that is read batch by batch, as in memory."""
+    raw, y = one_value_is_missing()
+    whole = raw.assign(died=y)
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    (tmp_path / "parts").mkdir()
+    for k, rows in enumerate(np.array_split(np.arange(len(whole)), 2)):
+        whole.iloc[rows].to_csv(tmp_path / "parts" / f"{k}.csv", index=False)
+    items = ItemEncoder(thresholds="supervised", missing="indicator")
+    classifier = RiskSLIMClassifier(max_size=2, items=items)
+    found = [
+        model_size_path(classifier, *rows, sizes=[2], cv=3).entries[0].cross_validation
+        for rows in ((raw, y), (tmp_path / "all.csv", "died"), (tmp_path / "parts", "died"))
+    ]
+    assert str(found[0]) == str(found[1]) == str(found[2])
+    assert len(found[0].folds) == 3
