@@ -911,7 +911,8 @@ class RiskScore:
             outcome, or the prevalence of a recalibration; 50% where neither is known.
         fixed : sequence of str, default ()
             What cannot change, such as "age": features, or variables with all of the conditions on
-            them. Whatever is fixed, no change makes a value missing that is known.
+            them. It is no reason, either. Whatever is fixed, no change makes a value missing that
+            is known.
         average : mapping from str to float, optional
             Mean points of some rows by feature, from :meth:`average_points`: the explanation then
             ranks reasons against them as well, and prints both rankings.
@@ -1601,6 +1602,7 @@ class RiskScore:
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
         best: Best | None = None,
+        fixed: Sequence[str] = (),
     ) -> str:
         """Write the score as a Python function that needs no package.
 
@@ -1616,6 +1618,8 @@ class RiskScore:
             What points are compared with, from :meth:`average_points`. Default: the least ones.
         best : {"measured", "any"}, optional
             Of which values, as in :meth:`explain`.
+        fixed : sequence of str, default ()
+            What cannot change, as in :meth:`explain`, and is no reason.
 
         Returns
         -------
@@ -1640,7 +1644,7 @@ class RiskScore:
 
         return to_python(
             self, function_name=function_name, inputs=inputs, reasons=reasons, average=average,
-            best=best,
+            best=best, fixed=fixed,
         )  # fmt: skip
 
     def to_javascript(
@@ -1681,6 +1685,7 @@ class RiskScore:
         reasons: int | None = None,
         average: Mapping[str, float] | None = None,
         best: Best | None = None,
+        fixed: Sequence[str] = (),
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
@@ -1699,7 +1704,7 @@ class RiskScore:
             columns of these names.
         reasons : int, optional
             The query adds so many columns with the variables that cost most points.
-        average, best : optional
+        average, best, fixed : optional
             As in :meth:`to_python`.
 
         Returns
@@ -1719,7 +1724,7 @@ class RiskScore:
         return to_sql(
             self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
             score_column=score_column, risk_column=risk_column, reasons=reasons, average=average,
-            best=best,
+            best=best, fixed=fixed,
         )  # fmt: skip
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:

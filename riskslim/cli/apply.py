@@ -31,6 +31,7 @@ from riskslim.cli.options import (
     Decimal,
     Dialect,
     Encoding,
+    Fixed,
     FromPrevalence,
     FunctionName,
     GroupColumns,
@@ -410,6 +411,7 @@ def export(
     reasons: Reasons = None,
     average_of: AverageOf = None,
     best: Best = None,
+    fixed: Fixed = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -427,8 +429,8 @@ def export(
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
         others = average_of or []
         checked_word(best, "--best", "any")
-        if reasons is None and (others or best):
-            raise ValueError("--average-of and --best need --reasons")
+        if reasons is None and (others or best or fixed):
+            raise ValueError("--average-of, --best and --fixed need --reasons")
         if others and best:
             raise ValueError("--average-of and --best are two ways to compare points: give one")
         check_outputs(
@@ -447,6 +449,7 @@ def export(
                 ("--reasons", "reasons"): reasons,
                 ("--average-of", "average"): others or None,
                 ("--best", "best"): best,
+                ("--fixed", "fixed"): fixed or None,
             },
         )
         risk_score = riskslim.RiskScore.load(score)

@@ -36,7 +36,7 @@ __all__ = [
 
 # What `riskslim export` writes, each with the arguments that it can be given.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name", "inputs", "reasons", "average", "best"),
+    "python": ("function_name", "inputs", "reasons", "average", "best", "fixed"),
     "javascript": ("function_name", "inputs"),
     "sql": (
         "dialect",
@@ -48,6 +48,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "reasons",
         "average",
         "best",
+        "fixed",
     ),
     "pmml": ("inputs",),
     "markdown": (),

@@ -638,7 +638,8 @@ Fixed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature or variable that cannot change, such as age; may be given repeatedly.",
+        help="Feature or variable that cannot change, such as age, and is no reason; may be given "
+        "repeatedly.",
     ),
 ]
 AverageOf = Annotated[

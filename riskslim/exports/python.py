@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from riskslim.exports.common import check_function_name, headline_of, tabled_risks
-from riskslim.exports.reasons import costs_of
+from riskslim.exports.reasons import VariableCost, costs_of
 from riskslim.exports.terms import Term, chosen_inputs, terms_of
 from riskslim.score.link import link_of
 
@@ -137,6 +137,7 @@ def to_python(
     reasons: int | None = None,
     average: Mapping[str, float] | None = None,
     best: str | None = None,
+    fixed: Sequence[str] = (),
 ) -> str:
     """Write a risk score as a Python function.
 
@@ -156,6 +157,8 @@ def to_python(
         :meth:`~riskslim.RiskScore.average_points`.
     best : {"measured", "any"}, optional
         "any": the least points of missing and special values count as well.
+    fixed : sequence of str, default ()
+        Features or variables that cannot change, such as "age", and are no reasons.
 
     Returns
     -------
@@ -190,7 +193,8 @@ def to_python(
         return f"\n{text}    " if text else ""
 
     chosen = chosen_inputs(score, inputs)
-    extra = _reasons(score, reasons, average, best)
+    found = costs_of(score, reasons, average, best, fixed)
+    extra = _reasons(found, len(score.points))
     link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
@@ -215,21 +219,17 @@ def to_python(
     )
 
 
-def _reasons(
-    score: RiskScore,
-    reasons: int | None,
-    average: Mapping[str, float] | None,
-    best: str | None,
-) -> dict[str, str]:
+def _reasons(found: tuple[int, list[VariableCost]], n_terms: int) -> dict[str, str]:
     """The parts of the function that rank reasons."""
-    count, costs = costs_of(score, reasons, average, best)
+    count, costs = found
     if not count:
         return {"costs": "", "adding": "", "ranking": "", "returned": "risk, score"}
     variable = {term: k for k, one in enumerate(costs) for term in one.terms}
+    # Terms of variables that cannot change add to a last number, which is compared with none.
+    numbers = [variable.get(term, len(costs)) for term in range(n_terms)]
     return {
         "costs": _PYTHON_COSTS.format(
-            n_variables=len(costs),
-            variables=_tuple_text(variable[term] for term in sorted(variable)),
+            n_variables=max(numbers, default=-1) + 1, variables=_tuple_text(numbers)
         ),
         "adding": _PYTHON_ADDING,
         "ranking": _PYTHON_RANKING.format(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from riskslim.score.explanation import fixed_features
 from riskslim.score.reason_codes import checked_average, checked_number_of_reasons, references
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def costs_of(
     reasons: int | None,
     average: Mapping[str, float] | None,
     best: str | None = None,
+    fixed: Sequence[str] = (),
 ) -> tuple[int, list[VariableCost]]:
     """List the variables that can be reasons, in the order in which ties are broken.
 
@@ -48,6 +50,8 @@ def costs_of(
         Mean points by feature; None compares with the least points.
     best : {"measured", "any"} or None
         Of which values; None for measured ones.
+    fixed : sequence of str, default ()
+        Features or variables that cannot change, and are no reasons.
 
     Returns
     -------
@@ -58,8 +62,8 @@ def costs_of(
     Raises
     ------
     TypeError, ValueError
-        A number below 1; averages of other features; ``average`` or ``best`` without ``reasons``,
-        or both; another ``best``.
+        A number below 1; averages of other features; ``average``, ``best`` or ``fixed`` without
+        ``reasons``; ``average`` and ``best``; another ``best``; unknown names that are ``fixed``.
 
     Examples
     --------
@@ -71,7 +75,7 @@ def costs_of(
     """
     wanted = checked_number_of_reasons(reasons)
     if not wanted:
-        for name, value in (("average", average), ("best", best)):
+        for name, value in (("average", average), ("best", best), ("fixed", fixed or None)):
             if value is not None:
                 raise ValueError(f"{name} is for reasons: pass their number as well (reasons=4)")
         return 0, []
@@ -79,8 +83,16 @@ def costs_of(
         raise ValueError("average and best are two ways to compare points: pass one of them")
     against = None if average is None else checked_average(average, tuple(score.points))
     number = {name: k for k, name in enumerate(score.points)}
+    compared = references(
+        score,
+        against,
+        best or "measured",
+        fixed_features(score, fixed),  # type: ignore[arg-type]  # checked there
+    )
     found = [
         VariableCost(one.label, tuple(number[name] for name in one.features), reference)
-        for one, reference in references(score, against, best or "measured")  # type: ignore[arg-type]  # checked there
+        for one, reference in compared
     ]
+    if fixed and not found:
+        raise ValueError("fixed names all variables of the score: none is left to be a reason")
     return wanted, found

@@ -34,6 +34,7 @@ def to_sql(
     reasons: int | None = None,
     average: Mapping[str, float] | None = None,
     best: str | None = None,
+    fixed: Sequence[str] = (),
 ) -> str:
     """Write a risk score as an SQL expression, or as a query of a table.
 
@@ -59,7 +60,7 @@ def to_sql(
     reasons : int, optional
         The query adds so many columns "reason_1", "reason_2", ... with the variables that cost the
         row most points, as in :func:`to_python`; NULL where no other costs any, or the risk is.
-    average, best : optional
+    average, best, fixed : optional
         As in :func:`to_python`.
 
     Returns
@@ -141,7 +142,7 @@ def to_sql(
     others = score.feature_names if chosen == "items" else ()
     names = list(dict.fromkeys([*others, *columns]))
     _check_columns(columns, names, dialect)
-    count, costs = costs_of(score, reasons, average, best)
+    count, costs = costs_of(score, reasons, average, best, fixed)
     if table is None:
         if count:
             raise ValueError("reasons are columns of queries: pass table as well")

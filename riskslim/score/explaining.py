@@ -68,12 +68,13 @@ def _explained(
     best: Best,
 ) -> list[Explanation]:
     """Explain rows that were opened; each kind of them once."""
+    stays = fixed_features(score, fixed)
     against = None
     if average is not None:
-        against = references(score, checked_average(average, tuple(score.points)))
-    least = references(score, best=best)
+        checked = checked_average(average, tuple(score.points))
+        against = references(score, checked, fixed=stays)
+    least = references(score, best=best, fixed=stays)
     limit = None if threshold is None else checked_number(threshold, "threshold")
-    stays = fixed_features(score, fixed)
     special = _special_values(score)
     names, columns = list(score.points), rows.values()
     lacking = _missing_in(score, X)

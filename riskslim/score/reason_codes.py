@@ -9,7 +9,7 @@ asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from riskslim._checks import checked_integer, checked_number
@@ -61,7 +61,10 @@ class Reason(NamedTuple):
 
 
 def references(
-    score: RiskScore, average: Mapping[str, float] | None = None, best: Best = "measured"
+    score: RiskScore,
+    average: Mapping[str, float] | None = None,
+    best: Best = "measured",
+    fixed: Collection[str] = (),
 ) -> list[tuple[VariableBands, float]]:
     """List the variables of a score with the points that a record is compared with.
 
@@ -72,11 +75,14 @@ def references(
         Mean points by feature, as of :func:`checked_average`. Default: the least points.
     best : {"measured", "any"}, default "measured"
         Of which values these are: of measured ones, or of missing and special ones as well.
+    fixed : collection of str, default ()
+        Features with points that cannot change.
 
     Returns
     -------
     list of (VariableBands, float)
-        In the order in which ties are broken: those whose points differ most first.
+        In the order in which ties are broken: those whose points differ most first. Those are left
+        out of which nothing can change.
 
     Raises
     ------
@@ -87,6 +93,8 @@ def references(
         raise ValueError(f"best must be 'measured' or 'any', got {best!r}")
     found = []
     for one in bands_of(score)[0]:
+        if {*one.features} <= {*fixed}:
+            continue
         if average is not None:
             reference = math.fsum(average[name] for name in one.features)
         elif one.is_factor:

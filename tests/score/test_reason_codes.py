@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import run, usage_error
 from riskslim import ItemEncoder, RiskScore
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import SQL_DIALECTS
@@ -385,3 +386,38 @@ def test_best_and_average_are_two_ways():
             fitted.to_python(**arguments)
     with pytest.raises(ValueError, match="best must be 'measured' or 'any'"):
         fitted.explain({"months": 3, "asked": 1, "job": "a"}, best="least")
+
+
+def test_what_is_fixed_is_no_reason(tmp_path):
+    """In explanations, the Python function, queries and on the command line alike."""
+    raw, fitted = lender()
+    raw = raw.iloc[:40]
+    namespace: dict = {}
+    exec(fitted.to_python(reasons=3, fixed=["months"]), namespace)
+    with closing(sqlite3.connect(":memory:")) as database:
+        raw.to_sql("p", database, index=False)
+        query = fitted.to_sql("sqlite", table="p", reasons=3, fixed=["months"])
+        of_rows = pd.read_sql(query, database)[["reason_1", "reason_2", "reason_3"]]
+    average = fitted.average_points(raw)
+    plain = fitted.explain_rows(raw, average=average)
+    for k, explained in enumerate(fitted.explain_rows(raw, fixed=["months"], average=average)):
+        names = [one.variable for one in explained.reasons]
+        assert names == [one.variable for one in plain[k].reasons if one.variable != "months"]
+        assert "months" not in [one.variable for one in explained.reasons_against_average]
+        assert namespace["predict_risk"](raw.iloc[k].to_dict())[2] == names
+        assert of_rows.iloc[k].dropna().tolist() == names
+        assert explained.score == plain[k].score
+    assert any("months" in [one.variable for one in explained.reasons] for explained in plain)
+    # One of several conditions on a variable: the others can change.
+    one = next(name for name in fitted.points if name.startswith("months >="))
+    assert fitted.explain_rows(raw, fixed=[one])[0].reasons == plain[0].reasons
+    with pytest.raises(ValueError, match="none is left to be a reason"):
+        fitted.to_python(reasons=1, fixed=["months", "asked", "job"])
+    with pytest.raises(ValueError, match="fixed is for reasons"):
+        fitted.to_python(fixed=["months"])
+    with pytest.raises(ValueError, match="fixed names what the score does not have: 'mont'"):
+        fitted.to_sql(table="p", reasons=2, fixed=["mont"])
+    fitted.save(tmp_path / "s.json")
+    command = ["export", tmp_path / "s.json", "--format", "python", "--fixed", "months"]
+    assert run(*command, "--reasons", 3).stdout == fitted.to_python(reasons=3, fixed=["months"])
+    assert "--average-of, --best and --fixed need --reasons" in usage_error(*command)
