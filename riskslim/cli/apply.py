@@ -348,12 +348,12 @@ def report(
 
         loaded = riskslim.RiskScore.load(score)
         risk_score = shown_of(by, points, labels).of(loaded)
-        columns = group or []
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="report", rename=rename, positive=positive,
             several=bool(test),
         )  # fmt: skip
+        columns = [applied.known_as(one, "--group") for one in group or []]
         rows = [
             applied.all_rows(
                 files, outcome=outcome, weights=weights, named=True,

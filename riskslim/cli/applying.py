@@ -194,7 +194,40 @@ class Applied:
         ValueError
             There is no such column, or there are several.
         """
-        return read_verbatim(rows.path, rows.read, name, self.csv_format)
+        known = self.known_as(name, "--id")
+        column = self.renamed.get(known, known)
+        if column not in rows.read.column_names:  # one of several files that has the name already
+            column = known
+        check_one_column(rows.path, rows.read.column_names, column, " (--id)")
+        return read_verbatim(rows.path, rows.read, column, self.csv_format)
+
+    def known_as(self, name: str, option: str) -> str:
+        """Return the name that a column has once columns are renamed; options may give either.
+
+        Parameters
+        ----------
+        name : str
+            That name, or the one in the files.
+        option : str
+            Which names it, for errors.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            It is the new name of one column, and the name in the files of another.
+        """
+        new = {column: name for name, column in self.renamed.items()}.get(name, name)
+        if new != name and name in self.renamed:
+            raise ValueError(
+                f"{option} {name}: by --rename this is a column of the files, {new!r} in the "
+                f"score, and what the score calls {self.renamed[name]!r} of the files: rename one "
+                "in the files"
+            )
+        return new
 
     def remarks(self, rows: RowsOfFile, *, named: bool) -> tuple[str, ...]:
         """Remarks on the rows of a file, with its name if that is wanted."""
@@ -220,7 +253,8 @@ class Applied:
         paths : sequence of Path
             Files and folders.
         outcome, weights : str or None
-            Columns; without an outcome that of the score, if there have to be labels.
+            Columns, as in :meth:`known_as`; without an outcome that of the score, if there have to
+            be labels.
         labelled : bool, default True
         named : bool, default False
             Remarks have the name of the file, even if it is the only one.
@@ -239,8 +273,12 @@ class Applied:
             As :meth:`read`; columns that differ between files; rows that do not fit in memory.
         """
         files = files_of(paths)
-        if outcome is None and labelled:
+        if outcome is not None:
+            outcome = self.known_as(outcome, "--outcome")
+        elif labelled:
             outcome = self.score.outcome_name
+        if weights is not None:
+            weights = self.known_as(weights, "--weights")
         others = [name for name in (outcome, weights) if name is not None]
         wanted = {*self.score.points, *kept, *others}
         parts: list[tuple[Path, pyarrow.Table]] = []

@@ -150,3 +150,54 @@ def test_labels_that_are_real_numbers(folder):
     (folder / "real.csv").write_text(text)
     done = program("validate", "score.json", "real.csv", *OTHER, cwd=folder)
     assert done.returncode == 0, done.stderr
+
+
+def test_options_take_the_name_in_the_score_and_in_the_files(folder):
+    rename = ["--rename", "age=AGE", "--rename", "died=dead"]
+    ids = {}
+    for name in ("age", "AGE"):
+        done = program("predict", "score.json", "other.csv", *rename, "--id", name, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        head, _, ids[name] = done.stdout.partition("\n")
+        assert head == f"{name},score,risk"
+        row = ["--row", ids[name].split(",")[0]]
+        explained = program(
+            "explain", "score.json", "other.csv", *rename, "--id", name, *row, cwd=folder
+        )
+        assert f"{name} = {row[1]}" in explained.stdout
+    assert ids["age"] == ids["AGE"]
+    found = [
+        program(
+            command,
+            "score.json",
+            "other.csv",
+            *rename,
+            "--positive",
+            "1",
+            "--outcome",
+            name,
+            cwd=folder,
+        )
+        for command in ("validate", "recalibrate")
+        for name in ("died", "dead")
+    ]
+    assert all(done.returncode == 0 for done in found), [done.stderr for done in found]
+    assert found[0].stdout.split("    riskslim")[0] == found[1].stdout.split("    riskslim")[0]
+    assert found[2].stdout == found[3].stdout
+    pages = [
+        program(
+            "report", "score.json", "other.csv", *rename, "--positive", "1", "--output", "r.html",
+            "--metrics-output", "m.csv", "--group", "smoker", "--group", name, cwd=folder,
+        )
+        for name in ("age", "AGE")
+    ]  # fmt: skip
+    assert all(done.returncode == 0 for done in pages), [done.stderr for done in pages]
+    # Both names of two columns: nobody can say which one is meant.
+    turned = ["--rename", "age=smoker", "--rename", "smoker=AGE", "--outcome", "dead"]
+    both = program(
+        "predict", "score.json", "other.csv", *turned[:4], "--id", "smoker", cwd=folder
+    )  # fmt: skip
+    assert both.returncode == 2
+    assert "--id smoker: by --rename this is a column of the files, 'age' in the score" in (
+        both.stderr
+    )
