@@ -83,12 +83,8 @@ def costs_of(
         raise ValueError("average and best are two ways to compare points: pass one of them")
     against = None if average is None else checked_average(average, tuple(score.points))
     number = {name: k for k, name in enumerate(score.points)}
-    compared = references(
-        score,
-        against,
-        best or "measured",
-        fixed_features(score, fixed),  # type: ignore[arg-type]  # checked there
-    )
+    stays = fixed_features(score, fixed)
+    compared = references(score, against, best or "measured", stays)  # type: ignore[arg-type]  # checked there
     found = [
         VariableCost(one.label, tuple(number[name] for name in one.features), reference)
         for one, reference in compared
