@@ -407,12 +407,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            The positive label where its risk is above 50%, else the other one.
+            The label of which the risk is above 50%. At exactly 50%, where ``decision_function`` is
+            0, the first of ``classes_``, as scikit-learn has it.
         """
         if is_collection(X):
             return self._later(X, type(self).predict, self.classes_.dtype)
-        score, rows = self._score_and_rows(X)
-        return score.predict(rows)
+        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute the probability of each class.
@@ -660,12 +661,22 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.remarks_ = tuple(dict.fromkeys((*score.fit_remarks, *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))
         self.positive_label_ = data.classes[1]
-        self.points_ = solution.coef[np.newaxis, 1:]
-        self.intercept_points_ = solution.coef[:1]
-        unit = score.scale if self._is_last() else -score.scale
+        self._keep_points(solution.coef[np.newaxis, 1:], solution.coef[:1])
+
+    def _keep_points(self, points: NDArray[np.int64], intercept: NDArray[np.int64]) -> None:
+        """Keep points, and what they are in log-odds of the second class."""
+        self.points_, self.intercept_points_ = points, intercept
+        scale = self.risk_score_.scale
+        unit = scale if self._is_last() else -scale
         # Without "0.0 +", points of 0 would be -0.0 where the unit is negative.
         self.coef_ = 0.0 + self.points_ / unit
         self.intercept_ = 0.0 + self.intercept_points_ / unit
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "coef_") and not hasattr(self, "points_"):
+            # Pickled when these were the points.
+            self._keep_points(state["coef_"], state["intercept_"])
 
     def _is_last(self) -> bool:
         """True if the positive label is the second of ``classes_``."""

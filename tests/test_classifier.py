@@ -1122,3 +1122,43 @@ def test_ctrl_c_ends_one_fit_alone_with_its_score(monkeypatch):
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
         assert last.solution_.is_interrupted
         assert last.risk_score_.certificate.is_optimal
+
+
+@pytest.mark.parametrize("positive", ["yes", "no"])
+def test_pickles_from_before_there_were_points(positive):
+    """Then coef_ were the points of the positive label: they are log-odds now."""
+    labels = np.where(Y == 1, "yes", "no")
+    classifier = RiskSLIMClassifier(max_size=2, positive_label=positive).fit(X, labels)
+    state = classifier.__getstate__()
+    old = state | {"coef_": state["points_"], "intercept_": state["intercept_points_"]}
+    del old["points_"], old["intercept_points_"]
+    for pickled in (state, old):
+        loaded = RiskSLIMClassifier.__new__(RiskSLIMClassifier)
+        loaded.__setstate__(dict(pickled))
+        for name in ("coef_", "intercept_", "points_", "intercept_points_"):
+            found, expected = getattr(loaded, name), getattr(classifier, name)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_allclose(
+            (X @ loaded.coef_.T + loaded.intercept_).ravel(),
+            loaded.decision_function(X),
+            atol=1e-12,
+        )
+    pickle.loads(pickle.dumps(RiskSLIMClassifier()))  # one that is not fitted
+
+
+@pytest.mark.parametrize("positive", ["yes", "no"])
+def test_at_log_odds_of_0_the_first_label_is_predicted(positive):
+    """As scikit-learn has it, so that predict, decision_function and predict_proba agree."""
+    x = np.repeat([0, 1, 2], 40)
+    y = np.where(x == 1, np.arange(120) % 2, x == 2)
+    y = np.where(np.arange(120) % 10 == 0, ~y.astype(bool), y).astype(bool)
+    labels = np.where(y, "yes", "no")
+    classifier = RiskSLIMClassifier(scale=1, positive_label=positive).fit(x[:, np.newaxis], labels)
+    rows = np.arange(-3, 6)[:, np.newaxis] / 2
+    decision = classifier.decision_function(rows)
+    assert (decision == 0).any()
+    predicted = classifier.predict(rows)
+    np.testing.assert_array_equal(predicted, classifier.classes_[(decision > 0).astype(int)])
+    risks = classifier.predict_proba(rows)
+    np.testing.assert_array_equal(predicted, classifier.classes_[risks.argmax(axis=1)])
