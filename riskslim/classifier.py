@@ -412,7 +412,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if is_collection(X):
             return self._later(X, type(self).predict, self.classes_.dtype)
-        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        is_second = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[is_second.astype(np.intp)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -26,7 +26,11 @@ _CLEAR = re.compile(
 )
 _SHORT = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{1,2})")  # with a year of two digits
 _MONTH = re.compile(rf"({_YEAR})[-/](\d{{1,2}})|(\d{{1,2}})[-/]({_YEAR})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _WORD = re.compile(r"\d+|[^\W\d_]+")
+# A word before or after a day, which may be that of the week.
+_BEFORE = re.compile(r"([^\W\d_]+)\.?,?\s+(?=\d)")
+_AFTER = re.compile(r"(?<=\d),?\s+\(?([^\W\d_]+)\.?\)?$")
 
 # English months, of three letters or all of them; and what months of days are in German, French,
 # Spanish, Italian, Portuguese and Dutch as well, without accents.
@@ -39,6 +43,13 @@ _MONTHS = (
     "okt", "dez", "fev", "avr", "jui", "aou", "ene", "abr", "ago", "dic", "gen", "mag", "giu",
     "lug", "set", "ott", "out", "mrt", "mei", "maart",
 )  # fmt: skip
+# Days of the week in the same languages: what they begin with, and those of two letters.
+_WEEKDAYS = (
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "die", "mit", "don", "fre", "sam", "son",
+    "lun", "mar", "mer", "jeu", "ven", "dim", "mie", "jue", "vie", "sab", "dom", "gio", "seg",
+    "ter", "qua", "qui", "sex", "maa", "din", "woe", "vri", "zat", "zon",
+)  # fmt: skip
+_SHORT_WEEKDAYS = {"mo", "di", "mi", "do", "fr", "sa", "so", "ma", "wo", "vr", "za", "zo"}
 # Words beside a month: days of the week, "de", "th", a time zone.
 _MOST_WORDS = 3
 
@@ -55,8 +66,9 @@ def dates_among(levels: Iterable[str]) -> frozenset[str]:
     -------
     frozenset of str
         None unless nearly all of the levels are dates or times. What could be something else, such
-        as 10-12-24 or 2009-10, counts where all levels of its kind are days in one order of day,
-        month and year, or months, and not all of them years that follow each other.
+        as 10-12-24, 2009-10 or 10:30, counts where all levels of its kind are days in one order of
+        day, month and year, or months, and not all of them years that follow each other, or times
+        of the day, and not all of them after 1, as dilutions are.
 
     Examples
     --------
@@ -67,10 +79,12 @@ def dates_among(levels: Iterable[str]) -> frozenset[str]:
     []
     """
     every = list(levels)
-    days = {text: _TIME_OF_DAY.sub("", text.strip()) for text in every}
+    bare = {text: _without_weekday(text.strip()) for text in every}
+    days = {text: _TIME_OF_DAY.sub("", rest) for text, rest in bare.items()}
     found = {
         text for text, day in days.items()
-        if _CLEAR.fullmatch(day) or _CLEAR.fullmatch(text.strip()) or _has_month(day)
+        if _CLEAR.fullmatch(day) or _CLEAR.fullmatch(bare[text])
+        or _has_month(_TIME_OF_DAY.sub("", text.strip()))
     }  # fmt: skip
     short = {text: one for text, day in days.items() if (one := _SHORT.fullmatch(day))}
     if _are_days([(one[1], one[3], one[4]) for one in short.values()]):
@@ -78,6 +92,9 @@ def dates_among(levels: Iterable[str]) -> frozenset[str]:
     months = {text: one for text, day in days.items() if (one := _MONTH.fullmatch(day))}
     if _are_months([(one[1] or one[4], one[2] or one[3]) for one in months.values()]):
         found |= months.keys()
+    times = {text: one for text, rest in bare.items() if (one := _CLOCK.fullmatch(rest))}
+    if _are_times([(one[1], one[2]) for one in times.values()]):
+        found |= times.keys()
     others = len(every) - len(found)
     return frozenset(found if len(found) >= max(1, _DATES_PER_OTHER * others) else ())
 
@@ -101,10 +118,33 @@ def _are_months(pairs: list[tuple[str, str]]) -> bool:
     return any((int(year) + 1) % 100 != int(month) for year, month in pairs)
 
 
+def _are_times(pairs: list[tuple[str, str]]) -> bool:
+    """True if all pairs are hours and minutes; not all of them 1 to something."""
+    if not all(int(hour) < 24 and int(minute) < 60 for hour, minute in pairs):
+        return False
+    return any(hour != "1" for hour, _ in pairs)
+
+
+def _without_weekday(text: str) -> str:
+    """A text without the day of the week before or after it, where it has one."""
+    for pattern in (_BEFORE, _AFTER):
+        found = pattern.match(text) if pattern is _BEFORE else pattern.search(text)
+        if found:
+            word = _plain(found[1])
+            if word.startswith(_WEEKDAYS) or word in _SHORT_WEEKDAYS:
+                return text[: found.start()] + text[found.end() :]
+    return text
+
+
+def _plain(text: str) -> str:
+    """A text in small letters without accents."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in letters if not unicodedata.combining(c))
+
+
 def _has_month(text: str) -> bool:
     """True if a text is a day or a month of a year, with the name of the month."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    parts = _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))
+    parts = _WORD.findall(_plain(text))
     lengths = sorted(len(part) for part in parts if part.isdigit())
     words = [part for part in parts if not part.isdigit()]
     if len(words) > _MOST_WORDS:
