@@ -386,10 +386,10 @@ def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> Non
 
 
 def check_blanks(names: Iterable[str], has: str) -> None:
-    """Refuse names that differ in nothing but blanks around them: people take them for one."""
+    """Refuse names that differ in blanks alone, around words or between: people see one name."""
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.strip(), name)
+        other = seen.setdefault(" ".join(name.split()), name)
         if other != name:
             raise ValueError(
                 f"{has} columns {other!r} and {name!r}, whose names differ in blanks alone: rename "

@@ -89,7 +89,9 @@ def test_another_separator_is_thought_of(tmp_path):
             read(path, "y")
 
 
-@pytest.mark.parametrize("header", ["a,a ,y", "a,b,y , y", "\u00a0a,b,a,y"])
+@pytest.mark.parametrize("header", [
+    "a,a ,y", "a,b,y , y", "\u00a0a,b,a,y", "a b,a  b,y", "a b,c,a\u00a0b,y", "a b,\ta\tb,c,y",
+])  # fmt: skip
 def test_names_that_differ_in_blanks_alone_are_refused(header, tmp_path):
     names = header.split(",")
     rows = pd.DataFrame([[k % 5 + j for j in range(len(names))] for k in range(40)], columns=names)
@@ -100,7 +102,8 @@ def test_names_that_differ_in_blanks_alone_are_refused(header, tmp_path):
             ValueError, match=r"columns '.*' and '.*', whose names differ in blanks"
         ):
             read(path, outcome)
-        left_out = next(one for one in names if one != outcome and one != one.strip())
+        plain = {"a", "b", "c", "a b"}
+        left_out = next(one for one in names if one != outcome and one not in plain)
         assert read(path, outcome, exclude=[left_out]).n_features == len(names) - 2
     features = rows.drop(columns=outcome) if header.count("y") == 1 else rows
     for call in (
