@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "code_rates",
     "code_rates_of",
-    "measured_values",
     "note_on_codes",
     "note_on_special",
     "outcome_of",
+    "suspected_in",
     "suspected_special",
 ]
 
@@ -100,13 +100,17 @@ def code_rates(
     return dict(zip(map(float, distinct), (events / n).tolist(), strict=True))
 
 
-def suspected_special(values: NDArray[Any]) -> tuple[float, ...]:
+def suspected_special(
+    values: NDArray[Any], counts: NDArray[np.int64] | None = None
+) -> tuple[float, ...]:
     """Values of a column that look like codes among measurements, as of missing values.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
         Numbers; those that are missing do not count.
+    counts : ndarray of int64, shape (n,), optional
+        How many rows have each, where each value is given once.
 
     Returns
     -------
@@ -125,7 +129,12 @@ def suspected_special(values: NDArray[Any]) -> tuple[float, ...]:
     >>> suspected_special(np.arange(-9, 30).repeat(9))
     ()
     """
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    known = np.isfinite(values)
+    if counts is None:
+        distinct, counts = np.unique(values[known], return_counts=True)
+    else:
+        order = np.argsort(values[known])
+        distinct, counts = values[known][order], counts[known][order]
     is_heap = counts >= max(_LEAST_HEAP, _LEAST_SHARE * counts.sum())
     low, high = distinct < 0, np.isin(distinct, _NINES)
     others = distinct[~low & ~high]
@@ -138,21 +147,36 @@ def suspected_special(values: NDArray[Any]) -> tuple[float, ...]:
     return tuple(map(float, distinct[low | high].tolist()))
 
 
-def measured_values(encoder: ColumnEncoder, raw: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers of a column of fit that are neither missing nor special; none of other columns.
+def suspected_in(
+    encoder: ColumnEncoder, raw: NDArray[Any], counts: NDArray[np.int64] | None = None
+) -> tuple[float, ...]:
+    """:func:`suspected_special` of a column of fit, without missing and special values.
 
-    Of many rows some, evenly.
+    Parameters
+    ----------
+    encoder : ColumnEncoder
+        Fitted to the column.
+    raw : ndarray of shape (n,)
+        Of many rows some are looked at, evenly.
+    counts : ndarray of int64, shape (n,), optional
+        How many rows have each, where each value is given once.
+
+    Returns
+    -------
+    tuple of float
+        None of columns that are no numbers.
     """
     if encoder.reading != "numbers" or encoder.variable is None:
-        return np.empty(0)
-    column = encoder.read(raw[:: max(1, len(raw) // _SAMPLED_ROWS)], "error")
+        return ()
+    step = 1 if counts is not None else max(1, len(raw) // _SAMPLED_ROWS)
+    column = encoder.read(raw[::step], "error")
     found = np.asarray(column.values, np.float64)
     rows = np.isfinite(found)
     if column.missing is not None:
         rows &= ~column.missing
     if encoder.variable.special:
         rows &= ~special_among(found, encoder.variable.special)
-    return found[rows]
+    return suspected_special(found[rows], None if counts is None else counts[rows])
 
 
 def note_on_special(found: Mapping[str, Sequence[float]]) -> str:

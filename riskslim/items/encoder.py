@@ -38,11 +38,10 @@ from riskslim.data.tables import (
 from riskslim.items.batches import fit_summarised, write_items
 from riskslim.items.codes import (
     code_rates_of,
-    measured_values,
     note_on_codes,
     note_on_special,
     outcome_of,
-    suspected_special,
+    suspected_in,
 )
 from riskslim.items.columns import (
     Column,
@@ -349,14 +348,12 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     rates := code_rates_of(encoders[-1], values, rows.weights, outcome)
                 ):
                     codes[name] = rates
-                if suspected := suspected_special(measured_values(encoders[-1], values)):
+                if suspected := suspected_in(encoders[-1], values):
                     special[name] = suspected
             except ColumnError as fault:
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
-        self._take_over(encoders, rows.n, rules, codes)
-        if special and not is_part.get():
-            logger.warning("%s", note_on_special(special))
+        self._take_over(encoders, rows.n, rules, codes, special)
         return self
 
     def prepared(self, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -417,13 +414,17 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         encoders: list[ColumnEncoder] = []
         faults: list[tuple[int, ColumnError]] = []
-        for j in range(len(self._columns)):
+        special: dict[str, tuple[float, ...]] = {}
+        for j, name in enumerate(self._columns):
             try:
                 encoders.append(fit_summarised(summary, j, rules))
+                values, _, counts, _ = summary.short_column(j)
+                if suspected := suspected_in(encoders[-1], values, counts):
+                    special[name] = suspected
             except ColumnError as fault:
                 faults.append((j, fault))
         raise_faults(faults, self._columns, summary.n_rows, _FIT_ADVICE)
-        self._take_over(encoders, summary.n_counted, rules, {})
+        self._take_over(encoders, summary.n_counted, rules, {}, special)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -535,6 +536,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n: int,
         rules: ItemRules,
         codes: dict[str, dict[float, float]],
+        special: dict[str, tuple[float, ...]],
     ) -> None:
         """Take over the encoders of the columns, fitted to so many rows."""
         self._encoders = encoders
@@ -550,6 +552,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._report_levels(n, rules.categorical)
             if codes:
                 logger.warning("%s", note_on_codes(codes))
+            if special:
+                logger.warning("%s", note_on_special(special))
         groups: dict[str, list[str]] = {}
         for item in self.items_:
             variable = variable_of(item.name, {item.name: item})

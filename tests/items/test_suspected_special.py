@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from riskslim import CoefficientSet, ItemEncoder, RiskScoreProblem, TrainingData
+from riskslim import CoefficientSet, ItemEncoder, RiskScoreProblem, TrainingData, read
 from riskslim.items.codes import suspected_special
 
 YEARS = np.arange(20, 80).repeat(5)
@@ -75,3 +75,29 @@ def test_scores_of_raw_columns_name_them():
         "Columns have values that are unlike all others of theirs, 'age' (-9)"
     )
     assert not any("unlike" in one for one in problem.remarks([0, 0, 1]))
+
+
+@pytest.mark.parametrize("most", [2**16, 16])
+def test_files_that_are_read_in_batches_are_searched_as_frames_are(
+    most, tmp_path, caplog, monkeypatch
+):
+    """By the counts of distinct values, or a sample of the rows where these are too many."""
+    X, y = table()
+    X["visits"] = np.where(np.arange(400) % 25 == 1, 999, X["dose"])
+    (tmp_path / "parts").mkdir()
+    for k in range(2):
+        rows = slice(200 * k, 200 * (k + 1))
+        X.iloc[rows].assign(died=y[rows]).to_csv(tmp_path / "parts" / f"{k}.csv", index=False)
+    for name in ("riskslim.data.summaries", "riskslim.rows.reading"):
+        monkeypatch.setattr(f"{name}.MAX_DISTINCT", most, raising=False)
+    caplog.set_level(logging.WARNING, "riskslim")
+
+    def notes(call):
+        caplog.clear()
+        call()
+        return [one.getMessage() for one in caplog.records if "unlike all others" in one.message]
+
+    (of_frame,) = notes(lambda: ItemEncoder().fit(X, y))
+    assert notes(lambda: read(tmp_path / "parts", "died", items=ItemEncoder())) == [of_frame]
+    stated = ItemEncoder(special_values={"age": [-9], "visits": [999]})
+    assert not notes(lambda: read(tmp_path / "parts", "died", items=stated))
