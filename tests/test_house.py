@@ -17,7 +17,7 @@ from paths import DOCS, PACKAGE, ROOT
 # The one written order of folders and top-level modules, from the ground up: whoever stands on a
 # floor imports from lower floors alone. docs/architecture.md shows it.
 FLOORS = (
-    ("_version", "_wording", "_checks", "_writing", "exceptions", "verbose"),
+    ("_version", "_wording", "_checks", "_writing", "_threads", "exceptions", "verbose"),
     ("_kernels",),
     ("bounds", "scale"),
     ("config", "data", "solution"),

@@ -10,52 +10,19 @@ import contextvars
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pool", "SecondThread", "in_threads", "watched"]
+from riskslim._threads import Pool
+
+__all__ = ["SecondThread", "in_threads", "watched"]
 
 _Result = TypeVar("_Result")
 
 # Seconds between two questions of a caller who watches.
 EVERY = 0.05
-
-
-class Pool(ThreadPoolExecutor):
-    """Threads that share work: fewer where the system starts no more, at last the caller alone.
-
-    Examples
-    --------
-    >>> from riskslim.data.threads import Pool
-    >>> with Pool(2) as pool:
-    ...     list(pool.map(abs, [-1, 2]))
-    [1, 2]
-    """
-
-    def _adjust_thread_count(self) -> None:
-        try:
-            super()._adjust_thread_count()
-        except RuntimeError:
-            if not self._threads:
-                raise
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a call made, by the caller where there is no thread for it."""
-        try:
-            return super().submit(fn, *args, **kwargs)
-        except RuntimeError:
-            if self._shutdown:
-                raise
-        self._work_queue.get_nowait()  # nobody else takes it
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except BaseException as error:
-            future.set_exception(error)
-        return future
 
 
 def in_threads(work: Callable[[int], object], n_pieces: int, n_threads: int) -> None:

@@ -23,9 +23,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._threads import Pool
 from riskslim.data.row_tiles import as_columns, as_row_tiles
 from riskslim.data.store import KernelRows, RowsElsewhereError, RowStore, Weighting
-from riskslim.data.threads import Pool
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows import functions as of_parts
 from riskslim.rows.functions import MergedPart, PartSummary

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._threads import Pool
 from riskslim.config import physical_memory
 from riskslim.data.batches import (
     BatchFiles,
@@ -44,7 +45,6 @@ from riskslim.data.summaries import (
     TableSummary,
     numbers_of,
 )
-from riskslim.data.threads import Pool
 from riskslim.data.training_data import TrainingData, stated_items
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema

@@ -16,9 +16,10 @@ import pytest
 
 from command_line import run
 from paths import PACKAGE
+from riskslim._threads import Pool
 from riskslim.cli import limits
 from riskslim.cli.exit_codes import EXIT_MEMORY
-from riskslim.data.threads import Pool, SecondThread, in_threads
+from riskslim.data.threads import SecondThread, in_threads
 from riskslim.exceptions import WorkMemoryError
 from riskslim.rows.base import run_in_order
 
@@ -176,3 +177,14 @@ def test_a_limit_on_address_space(table, limit):
         assert "MB of address space, and needs 512 MB" in found.stderr
     elif os.cpu_count() < 16:
         assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("left", [0, 1])
+def test_passes_of_numba_are_done_by_fewer_threads(refused, left):
+    from riskslim._kernels.numba_backend import chunks
+
+    refused["left"] = left
+    done = []
+    chunks.run(lambda first, end, worker: done.append((first, end, worker)), 10, 3)
+    assert sorted(done) == [(0, 3, 0), (3, 6, 1), (6, 10, 2)]

@@ -36,6 +36,7 @@ from riskslim import (
 )
 from riskslim.data import batches
 from riskslim.data.store import RowsElsewhereError
+from riskslim.engines.branch_and_bound.search_rows import prepare
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 from riskslim.rows import disk, reading, subsets
 
@@ -252,6 +253,26 @@ def test_files_are_gone_with_the_data(tmp_path):
     assert list(scratch.iterdir())
     del data
     assert not list(scratch.iterdir())
+
+
+def test_bit_planes_are_where_scratch_files_are(tmp_path, monkeypatch):
+    """The default folder of the system may have no room: --scratch names another one."""
+    folder = write(frame(), tmp_path, "parquet", 2)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    data = read(folder, memory_limit=LITTLE, scratch=scratch, items=encoder(), exclude=["weight"])
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -5, 5), max_size=3)
+    parents = []
+
+    class Noted(disk.ScratchFolder):
+        def __init__(self, parent=None):
+            parents.append(parent)
+            super().__init__(parent)
+
+    monkeypatch.setattr("riskslim.engines.branch_and_bound.search_rows.ScratchFolder", Noted)
+    prepare(problem, memory=1.0)
+    assert parents == [scratch]
+    assert problem.loss.packed is not None
 
 
 def test_one_row_for_more_than_kernels_can_count(tmp_path):

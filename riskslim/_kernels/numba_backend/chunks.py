@@ -8,12 +8,12 @@ depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from numba import float64
 
 from riskslim._kernels.numba_backend.blocks import BLOCK, add_to
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
+from riskslim._threads import Pool
 
 CHUNK = 8 * BLOCK
 _PARTS = 16
@@ -46,7 +46,7 @@ def run(work: Callable[[int, int, int], object], n_items: int, n_threads: int) -
         work(0, n_items, 0)
         return
     edges = [n_items * k // workers for k in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
+    with Pool(workers) as pool:
         for _ in pool.map(work, edges[:-1], edges[1:], range(workers)):
             pass
 

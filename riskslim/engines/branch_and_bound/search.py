@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.threads import Pool
+from riskslim._threads import Pool
 from riskslim.engines.branch_and_bound.boxes import Boxes
 from riskslim.engines.branch_and_bound.cutoff_search import CutoffCounts
 from riskslim.engines.branch_and_bound.incumbents import Incumbents

@@ -156,8 +156,8 @@ def prepare(
 ) -> SearchRows:
     """Put into memory what of the rows there is room for.
 
-    Items of rows in parts are packed (into the loss), in memory or in a file of the system's
-    temporary folder.
+    Items of rows in parts are packed (into the loss), in memory or in a file of the folder that
+    rows of files were given for scratch files, else of the system's temporary one.
 
     Parameters
     ----------
@@ -189,7 +189,8 @@ def prepare(
         if n_planes * rows.n_rows / 8 <= PLANES_SHARE * memory:
             loss.packed = pack_items(rows, usable, *how)
         else:
-            with ScratchFolder() as folder:
+            files = loss.data.files
+            with ScratchFolder(None if files is None else files.scratch) as folder:
                 loss.packed = pack_items(rows, usable, *how, folder.path)
     whole = None if merged is None else NodeRows.of_merged(merged, usable, loss).shuffled()
     sample = rows.sample(SAMPLE_ROWS, 0)
