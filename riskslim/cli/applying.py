@@ -14,7 +14,13 @@ from riskslim._wording import listing, near
 from riskslim.cli.arguments import by_name, bytes_of, checked_unknown_levels, csv_format_of
 from riskslim.data.batches import DATA_SUFFIXES, common_schema, find_files, in_schema
 from riskslim.data.faults import UnusableColumnsError
-from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
+from riskslim.data.files import (
+    check_one_column,
+    hint_on_separator,
+    import_pyarrow,
+    read_table,
+    read_verbatim,
+)
 from riskslim.data.labels import encode_labels
 from riskslim.items.item import source_variable
 from riskslim.rows.reading import default_memory_limit
@@ -146,7 +152,11 @@ class Applied:
         )
 
     def read(self, path: Path, *, several: bool = False) -> RowsOfFile:
-        """Read a file, and compute the items that it lacks.
+        """Read a file, and compute the items that it lacks: :meth:`opened`, :meth:`completed`."""
+        return self.completed(self.opened(path, several=several))
+
+    def opened(self, path: Path, *, several: bool = False) -> RowsOfFile:
+        """Read a file; its table has no items yet.
 
         Parameters
         ----------
@@ -161,7 +171,7 @@ class Applied:
         Raises
         ------
         OSError, ValueError, TypeError
-            It cannot be read, or lacks columns that the score needs, which are named.
+            It cannot be read, or has not the columns that are to be renamed.
         """
         read = read_table(path, self.csv_format)
         renamed, names = self.renamed, read.column_names
@@ -171,11 +181,30 @@ class Applied:
                 for name, column in renamed.items()
                 if column in names or name not in names
             }
-        named = _renamed(read, path, renamed)
-        with naming(path):
-            table = self.score.with_items(named, handle_unknown=self.unknown)
-        _check_features(table, named.column_names, self.score, path)
-        return RowsOfFile(path, table, read)
+        return RowsOfFile(path, _renamed(read, path, renamed), read)
+
+    def completed(self, rows: RowsOfFile) -> RowsOfFile:
+        """Compute the items that rows lack.
+
+        Parameters
+        ----------
+        rows : RowsOfFile
+            Of :meth:`opened`; its table may have some of the rows alone.
+
+        Returns
+        -------
+        RowsOfFile
+
+        Raises
+        ------
+        ValueError, TypeError
+            The rows lack columns that the score needs, which are named, or have values of which no
+            items can be made.
+        """
+        with naming(rows.path):
+            table = self.score.with_items(rows.table, handle_unknown=self.unknown)
+        _check_features(table, rows.table.column_names, self.score, rows.path)
+        return rows._replace(table=table)
 
     def identifiers(self, rows: RowsOfFile, name: str) -> pyarrow.ChunkedArray:
         """Return a column as it stands in the file.
@@ -429,6 +458,9 @@ def _check_features(
             wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
     raise ValueError(
         f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
-        f"columns are {listing(map(repr, names))}. A column of another name is stated by --rename "
-        "NAME=COLUMN."
+        f"columns are {listing(map(repr, names))}."
+        + (
+            hint_on_separator(names)
+            or " A column of another name is stated by --rename NAME=COLUMN."
+        )
     )

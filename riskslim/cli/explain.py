@@ -94,11 +94,13 @@ def explain(
         found: list[Explanation] = []
         remarks: list[str] = []
         for path in files:
-            read = applied.read(path)
-            named, places = _chosen(applied, read, identifier, row)
+            chosen = applied.opened(path)
+            named, places = _chosen(applied, chosen, identifier, row)
             if not named:
                 continue
-            chosen = read if places is None else read._replace(table=read.table.take(places))
+            if places is not None:  # what other rows have is nobody's concern
+                chosen = chosen._replace(table=chosen.table.take(places))
+            chosen = applied.completed(chosen)
             names += named
             with naming(path):
                 found += risk_score.explain_rows(chosen.table, **asked)

@@ -25,6 +25,7 @@ __all__ = [
     "check_one_column",
     "csv_fault",
     "format_of_file",
+    "hint_on_separator",
     "import_pyarrow",
     "longer_block",
     "not_utf8",
@@ -40,6 +41,7 @@ _CSV_BLOCK, _LONGEST_BLOCK = 2**20, 2**30
 _SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([^\r\n"])\1*"?(?:\r|\n)', re.IGNORECASE)
 _SEPARATOR_BYTES = 64
 _ODD_LINE = re.compile(r"Expected (\d+) columns, got (\d+): (.+)", re.DOTALL)
+_SEPARATORS = ",;\t|"  # that are thought of where a file has one column
 # Characters of a line that errors show.
 _SHOWN = 60
 
@@ -157,8 +159,38 @@ def check_one_column(
         found = f"{count} columns" if count else "no column"
         raise ValueError(
             f"{path} has {found} {name!r}{near(name, names)}{hint}. "
-            f"Its {len(names)} columns are {listing(map(repr, names))}."
+            f"Its {len(names)} columns are {listing(map(repr, names))}.{hint_on_separator(names)}"
         )
+
+
+def hint_on_separator(names: Sequence[str]) -> str:
+    """Ask for the separator of a CSV file whose one column has a name that looks like several.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all columns.
+
+    Returns
+    -------
+    str
+        A sentence after a blank; empty where there is nothing to ask.
+
+    Examples
+    --------
+    >>> from riskslim.data.files import hint_on_separator
+    >>> hint_on_separator(["died;age"])
+    " Is its separator ';'? CsvFormat(separator=...) in Python, --separator on the command line."
+    >>> hint_on_separator(["died", "age"])
+    ''
+    """
+    marks = [mark for mark in _SEPARATORS if len(names) == 1 and mark in names[0]]
+    if not marks:
+        return ""
+    return (
+        f" Is its separator {max(marks, key=names[0].count)!r}? CsvFormat(separator=...) in "
+        "Python, --separator on the command line."
+    )
 
 
 def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarrow.Table:
@@ -293,7 +325,7 @@ def csv_fault(
     where = "a line" if number is None else f"line {number}"
     there = f"{got} column" if got == 1 else f"{got} columns"
     hint = ""
-    if any(mark in header + row for mark in ",;\t|" if mark != form.separator):
+    if any(mark in header + row for mark in _SEPARATORS if mark != form.separator):
         hint = (
             f" Is there another separator than {form.separator!r}? CsvFormat(separator=...) in "
             "Python, --separator on the command line."

@@ -152,3 +152,17 @@ def test_text_that_spreadsheets_would_compute(rows, command, output):
     assert not {cell for cell in cells[1] if cell[:1] in ("=", "@")}
     # Numbers stay numbers.
     assert {cell for cell in cells[1] if cell[:2] == "'-"} <= {"'-2+3"}
+
+
+def test_rows_that_were_not_asked_for_are_not_checked(rows):
+    """One row of a large table is explained, whatever is wrong with another one."""
+    expected = run("explain", "s.json", "a.csv", "--row", 3).stdout
+    damaged = rows[:60].astype({"age": object, "smoker": object})
+    damaged.loc[9, "age"] = None
+    damaged.loc[11, "smoker"] = None
+    damaged.to_csv("a.csv", index=False)
+    assert run("explain", "s.json", "a.csv", "--row", 3).stdout == expected
+    by_name = run("explain", "s.json", "a.csv", "--id", "patient", "--row", "003").stdout
+    assert by_name.partition("\n")[2] == expected.partition("\n")[2]
+    assert "'smoker'" in usage_error("explain", "s.json", "a.csv", "--row", 11)
+    assert "missing values" in usage_error("explain", "s.json", "a.csv")

@@ -7,6 +7,7 @@ import gzip
 import pandas as pd
 import pytest
 
+from command_line import run, usage_error
 from riskslim import CsvFormat, ItemEncoder, RiskScore, TrainingData, read
 from riskslim.data.files import read_table
 
@@ -119,3 +120,19 @@ def test_scores_are_applied_to_files_with_such_lines(tmp_path):
     (path, _), _ = _written(tmp_path, text)
     score = RiskScore(-1, {"age": 1})
     assert score.score_samples(read_table(path)).shape == (300,)
+
+
+def test_a_separator_that_a_score_remembers_is_asked_about(tmp_path, monkeypatch):
+    """A file with commas has one column for a score that was fitted to a file with sep=;."""
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"age": [30, 70] * 20, "died": [0, 1, 1, 1] * 10})
+    (tmp_path / "semicolons.csv").write_text("sep=;\n" + rows.to_csv(index=False, sep=";"))
+    rows.to_csv("commas.csv", index=False)
+    fit = ["fit", "semicolons.csv", "--outcome", "died", "--items", "--quiet", "--max-size", 1]
+    run(*fit, "--output", "s.json")
+    for command in ("predict", "validate"):
+        message = usage_error(command, "s.json", "commas.csv")
+        assert "Its 1 columns are 'age,died'. Is its separator ','?" in message
+        assert "--separator" in message
+        assert "--rename" not in message
+    assert run("predict", "s.json", "commas.csv", "--separator", ",").stdout
