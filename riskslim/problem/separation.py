@@ -40,6 +40,8 @@ class Separation(NamedTuple):
 # and, on average, of either class: of rare outcomes they are few of all rows in any case.
 _MOST_EXCEPTIONS = 0.01
 _MOST_OF_A_CLASS = 0.05
+# Rows of either class, in a block, of which the values are kept; and in all blocks together.
+_KEPT_ROWS, _MOST_KEPT = 20_000, 100_000
 
 
 class ColumnFacts(NamedTuple):
@@ -52,11 +54,18 @@ class ColumnFacts(NamedTuple):
     counts : ndarray of int64, shape (2, 3)
         Rows of each class with the values 0, 1 and others; none of rows that have values beyond 0
         and 1, which say that the column is not one of 0 and 1.
+    totals : ndarray of int64, shape (2,)
+        Rows of each class.
+    kept : tuple of two arrays of float64, shape (m, 2)
+        Of columns of other values than 0 and 1: values of each class, evenly chosen of the rows
+        where these are many, and how many rows have each.
     """
 
     least: NDArray[np.float64]
     most: NDArray[np.float64]
     counts: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    kept: tuple[NDArray[np.float64], NDArray[np.float64]]
 
     def joined(self, other: ColumnFacts) -> ColumnFacts:
         """The same of the rows of both."""
@@ -64,7 +73,15 @@ class ColumnFacts(NamedTuple):
             np.minimum(self.least, other.least),
             np.maximum(self.most, other.most),
             self.counts + other.counts,
+            self.totals + other.totals,
+            (_both(self.kept[0], other.kept[0]), _both(self.kept[1], other.kept[1])),
         )
+
+
+def _both(some: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of both, every second one where that were too many."""
+    both = np.concatenate((some, others))
+    return both if len(both) <= _MOST_KEPT else both[::2]
 
 
 def column_facts(part: KernelRows, features: tuple[int, ...]) -> list[ColumnFacts]:
@@ -97,14 +114,23 @@ def _facts_of(
     for side, own_values in enumerate(of_sides):
         if own_values.size:
             least[side], most[side] = own_values.min(), own_values.max()
-    if least.min() < 0 or most.max() > 1:
-        return ColumnFacts(least, most, counts)
-    for side, own_values in enumerate(of_sides):
-        own_numbers = numbers[sides[side]]
-        for value in (0, 1):
-            counts[side, value] = own_numbers.sum(where=own_values == value, dtype=np.int64)
-        counts[side, 2] = own_numbers.sum(dtype=np.int64) - counts[side, :2].sum()
-    return ColumnFacts(least, most, counts)
+    totals = np.array([numbers[own].sum(dtype=np.int64) for own in sides])
+    is_within = least.min() >= 0 and most.max() <= 1
+    if is_within:
+        for side, own_values in enumerate(of_sides):
+            own_numbers = numbers[sides[side]]
+            for value in (0, 1):
+                counts[side, value] = own_numbers.sum(where=own_values == value, dtype=np.int64)
+            counts[side, 2] = totals[side] - counts[side, :2].sum()
+    if is_within and not counts[:, 2].any():
+        nothing = np.empty((0, 2))
+        return ColumnFacts(least, most, counts, totals, (nothing, nothing))
+    negative, positive = (
+        np.column_stack((own_values[::step], numbers[own][::step])).astype(np.float64)
+        for own_values, own in zip(of_sides, sides, strict=True)
+        for step in [max(1, -(-len(own) // _KEPT_ROWS))]
+    )
+    return ColumnFacts(least, most, counts, totals, (negative, positive))
 
 
 def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separation]:
@@ -135,7 +161,7 @@ def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separatio
     for j, of_column in zip(used, facts, strict=True):
         name = data.feature_names[j]
         text, is_copy = _separated(name, of_column)
-        nearly = "" if is_copy else _nearly_copied(name, of_column)
+        nearly = "" if is_copy else _nearly_copied(name, of_column) or _ranked(name, of_column)
         if nearly:
             found.append(Separation(name, nearly, is_copy=True, is_exact=False))
         elif text:
@@ -158,9 +184,41 @@ def _nearly_copied(name: str, facts: ColumnFacts) -> str:
     return ""
 
 
+def _ranked(name: str, facts: ColumnFacts) -> str:
+    """Say of how few rows a cut-off of a column does not say the outcome, where they are so few."""
+    if not all(map(len, facts.kept)):
+        return ""
+    places = np.unique(np.concatenate([kept[:, 0] for kept in facts.kept]))
+    upto = np.stack([_share_up_to(kept, places) for kept in facts.kept])
+    wrong = np.concatenate(  # of those with the outcome above the place, and below it
+        [np.stack((1 - upto[0], upto[1]), axis=1), np.stack((upto[0], 1 - upto[1]), axis=1)]
+    )
+    exceptions = wrong @ facts.totals
+    k = int(np.argmin(exceptions))
+    n = facts.totals.sum()
+    if exceptions[k] > _MOST_EXCEPTIONS * n or wrong[k].mean() > _MOST_OF_A_CLASS:
+        return ""
+    is_whole = all(
+        kept[:, 1].sum() == total for kept, total in zip(facts.kept, facts.totals, strict=True)
+    )
+    rows = f"{round(exceptions[k])} of {n} rows" if is_whole else f"{exceptions[k] / n:.2%} of rows"
+    return f"a cut-off of {name!r} tells the outcome of all but {rows}"
+
+
+def _share_up_to(kept: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the rows with values up to each place."""
+    order = np.argsort(kept[:, 0])
+    below = np.concatenate(([0.0], np.cumsum(kept[order, 1])))
+    shares: NDArray[np.float64] = (
+        below[np.searchsorted(kept[order, 0], places, side="right")] / below[-1]
+    )
+    return shares
+
+
 def _separated(name: str, facts: ColumnFacts) -> tuple[str, bool]:
     """Return what is separated, and whether all rows are."""
-    (without_min, with_min), (without_max, with_max), counts = facts
+    (without_min, with_min), (without_max, with_max) = facts.least, facts.most
+    counts = facts.counts
     if not np.isfinite(facts.least).all():
         return "", False
     is_binary = facts.least.min() == 0 and facts.most.max() == 1 and not counts[:, 2].any()

@@ -566,7 +566,8 @@ def test_facts_of_columns(kind):
         data = TrainingData(columns, y, weights if kind == "weighted" else None)
         rows = distinct_rows(data, always=True) if kind == "merged" else data.rows
         facts = column_facts(rows, tuple(range(5)))
-        for values, (least, most, counts) in zip(columns.values(), facts, strict=True):
+        for values, (least, most, counts, totals, _) in zip(columns.values(), facts, strict=True):
+            assert totals.tolist() == [sum((y == k) & (weights > 0)) for k in (0, 1)]
             expected = plain_facts(values.tolist(), y, weights)
             assert list(zip(least, most, strict=True)) == [one[:2] for one in expected]
             inside = min(least) >= 0 and max(most) <= 1
@@ -756,3 +757,46 @@ def test_remarks_on_rates_are_about_the_scale_of_the_score(points, is_wrong):
     assert "(low, high)" not in " ".join(score.fit_remarks)
     # Where none is, the best one of all: points of 0 miss everybody.
     assert problem.remarks([-9, 0, 0, 0, 0, 0]) == problem.remarks([-9, 0, 0, 0, 0, 0], scale=3)
+
+
+def ranked(n_wrong, *, n=600, turned=False, seed=0):
+    """A column of numbers with a cut-off that is wrong about so many rows."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    marker = np.where(y, rng.normal(9, 0.5, n), rng.normal(2, 0.5, n)).round(2)
+    wrong = rng.choice(n, n_wrong, replace=False)
+    marker[wrong] = np.where(y[wrong], 2.0, 9.0)
+    return {"age": rng.integers(20, 90, n), "marker": -marker if turned else marker}, y.astype(int)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("n_wrong", "is_said"), [(1, True), (5, True), (20, False)])
+def test_a_column_of_numbers_that_is_nearly_a_copy(n_wrong, is_said, turned):
+    """Of a laboratory value as of a condition: it may not be known before the outcome is."""
+    columns, y = ranked(n_wrong, turned=turned)
+    data = TrainingData(columns, np.where(y, "yes", "no"), outcome_name="died")
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -5, 5))
+    said = " ".join(problem.remarks([-1, 0, 1]))
+    text = (
+        f"a cut-off of 'marker' tells the outcome of all but {n_wrong} of 600 rows (died = yes): "
+        "nearly a copy of it. Is it known before the outcome is?"
+    )
+    assert (text in said) == is_said
+    assert "nearly a copy" not in " ".join(problem.remarks([-1, 1, 0]))
+
+
+def test_nearly_a_copy_in_many_blocks(monkeypatch):
+    """Of many rows some are looked at, block by block, and a share of them is said."""
+    columns, y = ranked(9, n=6000)
+    data = TrainingData(columns, y)
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -5, 5))
+    assert "of all but 9 of 6000 rows" in " ".join(problem.remarks([-1, 0, 1]))
+    monkeypatch.setattr("riskslim.problem.separation._KEPT_ROWS", 500)
+    monkeypatch.setattr("riskslim.problem.separation._MOST_KEPT", 800)
+    assert re.search(r"of all but 0\.\d\d% of rows", " ".join(problem.remarks([-1, 0, 1])))
+    halves = [column_facts(TrainingData(
+        {name: values[k::2] for name, values in columns.items()}, y[k::2]).rows, (1,))[0]
+        for k in (0, 1)]  # fmt: skip
+    joined = halves[0].joined(halves[1])
+    assert joined.totals.sum() == 6000
+    assert all(0 < len(kept) <= 800 for kept in joined.kept)
