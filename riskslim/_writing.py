@@ -154,7 +154,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
             ) from None
         return
     os.close(descriptor)
-    temporary.unlink()
+    with contextlib.suppress(OSError):  # a scanner may hold it, or the folder keeps all files
+        temporary.unlink()
 
 
 def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

@@ -304,6 +304,16 @@ def test_what_cannot_be_written_is_found_before_the_work(tmp_path):
     assert (tmp_path / "file").read_text() == "old"
 
 
+def test_a_file_that_cannot_be_removed_again_is_no_reason(tmp_path, monkeypatch):
+    """As where a scanner has the empty file open that was made to find out."""
+
+    def refused(path, *arguments, **keywords):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    check_writable(tmp_path / "new")
+
+
 # Root may write everywhere: what others may not is tried as another user.
 AS_ANOTHER_USER = """
 import os, sys
