@@ -37,6 +37,8 @@ COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 GREY = "#9A9A9A"
 # From here on there are no numbers between integers in double precision.
 _NO_HALVES = 2**52
+# A net benefit below this share of the largest one is not told apart from 0.
+_LEAST_BENEFIT = 0.02
 # Size of a label in shares of an axis: height, and width per character.
 _LABEL_HEIGHT, _CHARACTER_WIDTH = 0.045, 0.024
 # Labels of scores: steps between them, and widths in letters' heights, of a digit, of the least
@@ -256,6 +258,7 @@ def plot_decision_curve(
     Returns
     -------
     matplotlib axes
+        Of curves that lie on 0 for more than half of their thresholds the rest is not shown.
 
     Raises
     ------
@@ -276,16 +279,30 @@ def plot_decision_curve(
     ax.axhline(0.0, color="black", linestyle=":", linewidth=1.2, label="act on none")
     # Acting on all has no lower end; the part that can be told apart from 0 is shown.
     top = max(float(curve.net_benefit.max()), float(curve.treat_all.max()), 1e-3)
-    low = min(float(curve.net_benefit.min()), -0.1 * top)
+    end = _last_threshold(curve, _LEAST_BENEFIT * top)
+    low = min(float(curve.net_benefit[curve.thresholds <= end].min()), -0.1 * top)
     ax.set_ylim(1.1 * low, 1.08 * top)
     if len(curve) > 1:
-        ax.set_xlim(float(curve.thresholds.min()), float(curve.thresholds.max()))
+        ax.set_xlim(float(curve.thresholds.min()), end)
     _in_percent(ax.xaxis)
     ax.set_xlabel("Risk from which on one acts")
     ax.set_ylabel("Net benefit")
     _plain_frame(ax)
     _legend_above(ax, 3)
     return ax
+
+
+def _last_threshold(curve: DecisionCurve, least: float) -> float:
+    """The end of the axis: where the net benefit is at least so much, if that is far from the end.
+
+    Of a rare outcome all curves are on 0 for most risks, and in a corner of the picture before.
+    """
+    end = float(curve.thresholds.max())
+    useful = curve.thresholds[np.maximum(curve.net_benefit, curve.treat_all) >= least]
+    if not len(useful) or 2 * useful.max() >= end:
+        return end
+    beyond = curve.thresholds[curve.thresholds >= 1.25 * useful.max()]
+    return float(beyond.min())
 
 
 def plot_score_histogram(

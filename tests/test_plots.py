@@ -198,3 +198,20 @@ def test_labels_of_shares_say_what_they_are():
 def test_decision_curve_of_one_threshold():
     curve = decision_curve([0, 1], [0.2, 0.8], thresholds=[0.5])
     np.testing.assert_array_equal(line(plot_decision_curve(curve), "risk score"), [[0.5, 0.5]])
+
+
+def test_a_decision_curve_ends_where_thresholds_matter():
+    """Of an outcome of 2% the curves were in the first tenth of the picture."""
+    rng = np.random.default_rng(0)
+    risk = rng.beta(1, 49, 4000)
+    rare = decision_curve(rng.random(4000) < risk, risk)
+    left, right = plot_decision_curve(rare).get_xlim()
+    assert left == 0.01
+    assert 0.02 < right < 0.3
+    bottom, _ = plot_decision_curve(rare).get_ylim()
+    assert bottom == pytest.approx(1.1 * min(
+        rare.net_benefit[rare.thresholds <= right].min(),
+        -0.1 * max(rare.net_benefit.max(), rare.treat_all.max()),
+    ))  # fmt: skip
+    common = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9])
+    assert plot_decision_curve(common).get_xlim() == (0.01, 0.99)
