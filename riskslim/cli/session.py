@@ -21,7 +21,7 @@ from riskslim.cli.exit_codes import (
 )
 from riskslim.cli.limits import naming_limits
 from riskslim.cli.messages import explained
-from riskslim.cli.signals import comes_of_ctrl_c, ending_like_ctrl_c
+from riskslim.cli.signals import breaks_import, comes_of_ctrl_c, ending_like_ctrl_c
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import (
@@ -117,7 +117,9 @@ def _exit_codes(is_told_to_end: Callable[[], bool], *, verbose: bool) -> Iterato
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
-        if comes_of_ctrl_c(error):
+        # A compiled module that was told to end at its import may lose the reason.
+        is_broken = breaks_import(error) and (is_told_to_end() or isinstance(error, SystemError))
+        if is_broken or comes_of_ctrl_c(error):
             emit("Interrupted.", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
         emit(traceback.format_exc().rstrip(), err=True)

@@ -7,10 +7,17 @@ import math
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["comes_of_ctrl_c", "ending_like_ctrl_c", "held_signals", "ignore_signals"]
+__all__ = [
+    "breaks_import",
+    "comes_of_ctrl_c",
+    "ending_like_ctrl_c",
+    "held_signals",
+    "ignore_signals",
+]
 
 # Seconds within which several signals are one.
 TOGETHER = 2.0
@@ -84,8 +91,28 @@ def comes_of_ctrl_c(error: BaseException) -> bool:
     return False
 
 
+def breaks_import(error: BaseException) -> bool:
+    """Tell whether an exception was raised while a module was imported.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Returns
+    -------
+    bool
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_code.co_filename.startswith("<frozen importlib") for frame, _ in frames)
+
+
 def ignore_signals() -> None:
-    """Ignore what would end the process: all is done, and its exit code is to say how."""
+    """Ignore what would end the process: all is done, and its exit code is to say how.
+
+    Python ends by SIGINT itself where Ctrl-C came within ``exec``, as when a data class is made,
+    whoever took care of it: it forgets that at the next ``exec``.
+    """
+    exec("")
     if threading.current_thread() is threading.main_thread():
         for one in (signal.SIGINT, *_OTHERS):
             signal.signal(one, signal.SIG_IGN)

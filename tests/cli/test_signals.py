@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import random
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ import typer
 from fault_rounds import ROUNDS, seed_of
 from programs import program, start_program
 from riskslim import RiskScore
-from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
 from riskslim.cli.outputs import Delivery
 from riskslim.cli.session import session
 from riskslim.cli.signals import ending_like_ctrl_c, held_signals
@@ -119,6 +121,46 @@ def test_an_import_that_ctrl_c_breaks_is_no_fault(capsys):
         raise ImportError("initialization failed") from KeyboardInterrupt()
     assert ended.value.exit_code == EXIT_INTERRUPTED
     assert capsys.readouterr().err == "Interrupted.\n"
+
+
+@pytest.mark.parametrize("kind", ["SystemError", "AttributeError"])
+@pytest.mark.usefixtures("usual")
+def test_an_import_that_loses_the_reason_is_no_fault(kind, tmp_path, monkeypatch, capsys):
+    """As of pandas: "returned a result with an exception set", without the Ctrl-C before it."""
+    (tmp_path / f"broken_{kind}.py").write_text(f"raise {kind}('returned a result')")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def imported(*, signals: bool) -> None:
+        with session():
+            if signals:
+                with contextlib.suppress(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGTERM)
+            importlib.import_module(f"broken_{kind}")
+
+    def run(*, signals: bool) -> int:
+        with pytest.raises(typer.Exit) as ended:
+            imported(signals=signals)
+        return ended.value.exit_code
+
+    assert run(signals=True) == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+    assert run(signals=False) == (EXIT_INTERRUPTED if kind == "SystemError" else EXIT_INTERNAL)
+
+
+def test_the_exit_code_is_ours_wherever_ctrl_c_came(tmp_path):
+    """Python ended by SIGINT itself where it came within exec, as when a class is made."""
+    script = (
+        "import riskslim.cli.app as app\n"
+        "def main():\n"
+        "    exec('raise KeyboardInterrupt')\n"
+        "app.main = main\n"
+        "from riskslim.__main__ import main\n"
+        "main()\n"
+    )
+    (tmp_path / "interrupted.py").write_text(script)
+    command = [sys.executable, "-m", "interrupted"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (EXIT_INTERRUPTED, "Interrupted.\n")
 
 
 def test_a_class_that_ctrl_c_breaks_is_no_fault(capsys):
