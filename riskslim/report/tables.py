@@ -122,7 +122,7 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> ReportTab
             f" Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
             "folds, whose scores were chosen without these rows."
         )
-        note = f"{note} {cv.note_on_auc()}".rstrip()
+        note = " ".join(filter(None, [note, cv.note_on_auc(), cv.note_on_weights()]))
         if not cv.is_complete:
             note += f" It was stopped: {cv.n_folds} folds were planned."
     columns += [_metrics(one) for one in rows[1:]]
