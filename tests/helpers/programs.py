@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -156,12 +157,20 @@ def _preload() -> None:
 
     import riskslim
     import riskslim.cli
+    import riskslim.report
     from riskslim.cli.app import application
 
     for name in riskslim.__all__:
         getattr(riskslim, name)
-    for module in pkgutil.walk_packages(riskslim.cli.__path__, "riskslim.cli."):
-        importlib.import_module(module.name)
+    for package in (riskslim.cli, riskslim.report):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    for name in (
+        "jinja2", "matplotlib.backends.backend_svg", "matplotlib.figure", "pydantic.type_adapter",
+        "rich.progress", "sklearn.metrics", "sklearn.model_selection", "sklearn.preprocessing",
+        "typer._adapters",
+    ):  # fmt: skip
+        importlib.import_module(name)
     application()
     narwhals.from_native(pyarrow.table({"a": [1]})).columns  # noqa: B018
 
@@ -187,6 +196,7 @@ def _serve(connection: socket.socket) -> dict[str, Any] | None:
 
 if __name__ == "__main__":
     _preload_others() if sys.argv[2] == "packages of others" else _preload()
+    gc.freeze()  # a child need not look at it when it collects garbage
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         os.chdir(asked["folder"])
