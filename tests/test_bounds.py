@@ -246,8 +246,8 @@ def _sums(l_min, k, c0):
 def test_exact_quotients(c0):
     rng = np.random.default_rng(17)
     naive_failures = 0
-    for k in [*range(1, 31), 50, 100, 300]:
-        for l_min in [0.0, 0.1, 0.3, *rng.uniform(0, 1, 10)]:
+    for k in [*range(1, 31, 2), 50, 100, 300]:
+        for l_min in [0.0, 0.1, 0.3, *rng.uniform(0, 1, 7)]:
             for v_max in _sums(l_min, k, c0):
                 naive_failures += math.floor((v_max - l_min) / c0) < k
                 bounds = ObjectiveBounds(l_min, v_max, l_min, l_min + 1, 0, 1000)

@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
 from riskslim import Certificate, RiskScore, Solution, SolutionPool, Status, TrainingData
 from riskslim.data.feature_ranges import FeatureRange
@@ -1089,6 +1089,7 @@ def test_the_format(score):
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
+@settings(max_examples=30)
 @given(
     st.integers(-(2**31) + 1, 2**31 - 1),
     st.dictionaries(st.text(min_size=1), st.integers(-(2**31) + 1, 2**31 - 1), min_size=1),

@@ -122,7 +122,7 @@ def score_in(text: str) -> str:
 
 
 @pytest.mark.parametrize("more", [["--max-size", 3], ["--max-size", 2, "--path", "--cv", 3]])
-@pytest.mark.parametrize("k", range(4 * ROUNDS))
+@pytest.mark.parametrize("k", range(2 * ROUNDS))
 def test_it_costs_the_checkpoint_alone(disk, tmp_path, monkeypatch, more, k):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(4)

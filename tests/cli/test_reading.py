@@ -107,14 +107,11 @@ def test_csv_files(files, tmp_path):
 
 
 def test_a_report_is_on_the_rows_one_by_one(files, tmp_path):
-    whole, folder = files
-    pages = []
-    for source in (whole, folder):
-        page = tmp_path / "report.html"
-        run("fit", source, *FIT, "--report", page)
-        pages.append(page.read_text(encoding="utf-8"))
-    assert "3,000" in pages[1] or "3000" in pages[1]
-    assert "training data" in pages[1]
+    page = tmp_path / "report.html"
+    run("fit", files[1], *FIT, "--report", page)
+    text = page.read_text(encoding="utf-8")
+    assert "3,000" in text or "3000" in text
+    assert "training data" in text
 
 
 def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):

@@ -374,13 +374,13 @@ def engines_of(seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_alone(kind):
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng([seed, *map(ord, kind)])
         small = draw_problem(rng)
         check_engines(small, [KINDS[kind](rng, small)], engines_of(seed), seed)
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=SLOW) for k in (50, 100))])
+@pytest.mark.parametrize("first", [0, pytest.param(50, marks=SLOW)])
 def test_three_kinds_together(first):
     feasible = []
     for seed in range(first, first + 30):

@@ -72,7 +72,7 @@ def drawn(rng, names, low, high):
     return kinds[rng.integers(len(kinds))]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_finds_a_vector_or_proves_that_there_is_none(seed):
     rng = np.random.default_rng(seed)
     n_impossible = n_beyond_propagation = 0

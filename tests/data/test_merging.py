@@ -29,10 +29,11 @@ def counted(keys: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> dict:
     return found
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("shape"), [(1, 0, 0), (30, 0, 0), (60, 3, 0), (5, 20, 2), (0, 0, 3)])
-@pytest.mark.parametrize("n_bytes", [1, 10**7])
-@pytest.mark.parametrize("batch", [100, 3001])
+@pytest.mark.parametrize(
+    ("weighted", "n_bytes", "batch"),  # every two of them together
+    [(False, 1, 100), (True, 1, 3001), (True, 10**7, 100), (False, 10**7, 3001)],
+)
 def test_rows_are_the_distinct_ones(shape, weighted, n_bytes, batch):
     n = 6000
     integers, reals, labels, weights = rows_of(n, *shape)

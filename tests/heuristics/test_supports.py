@@ -292,7 +292,7 @@ def test_polished_points_have_no_better_move(pairs):
 )
 def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
     rng = np.random.default_rng(7)
-    data = make_data(rng, n=300, d=8, kind=kind, weights=weights)
+    data = make_data(rng, n=150, d=8, kind=kind, weights=weights)
     problem = make_problem(data, max_size=3, scale=scale)
     search = SupportSearch.of(problem)
     objectives = []

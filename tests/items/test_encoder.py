@@ -161,7 +161,7 @@ tables = st.integers(2, 30).flatmap(
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     table=tables.filter(lambda table: all(set(table[name]) != {None} for name in table)),
     new=tables,

@@ -106,7 +106,7 @@ class Sample:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("interval", [False, True])
 def test_no_support_below_the_cutoff_is_lost(weighted, interval):
-    for seed in range(14):
+    for seed in range(8):
         sample = Sample(seed, weighted=weighted, interval=interval)
         size = 1 + seed % 2
         worths = np.linspace(*sample.t, 4) if interval else sample.t[:1]
@@ -128,7 +128,7 @@ def test_no_support_below_the_cutoff_is_lost(weighted, interval):
 @pytest.mark.parametrize("most", [1, 7, 40])
 def test_open_nodes_and_supports_cover_what_is_left(most):
     """Ended anywhere, a search that goes on from its open nodes finds the same supports."""
-    for seed in range(12):
+    for seed in range(8):
         sample, size = Sample(seed), 2
         values = [sample.objective(support, sample.t[0]) for support in sample.supports(size)]
         cutoff, level = np.quantile(values, 0.3), np.quantile(values, 0.05)

@@ -88,9 +88,10 @@ def test_a_site_without_events_has_its_other_figures():
     )
 
 
-@pytest.mark.parametrize("label", [0, 1])
-@pytest.mark.parametrize("which", ["given", "test"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("label", "which", "weighted"),  # every two of them together
+    [(0, "given", False), (0, "test", True), (1, "given", True), (1, "test", False)],
+)
 def test_rows_of_one_class_have_their_other_figures(label, which, weighted):
     y, y_test = Y, Y_TEST
     if which == "given":

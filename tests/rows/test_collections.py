@@ -112,8 +112,7 @@ def collected(frame, *, weighted=False, **options) -> TrainingData:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_partitions", [1, 2, 7])
+@pytest.mark.parametrize(("n_partitions", "weighted"), [(1, False), (2, True), (7, False)])
 def test_partitions_make_no_difference(where, n_partitions, weighted):
     frame = dd.from_pandas(FRAME, npartitions=n_partitions)
     data = collected(frame, weighted=weighted)

@@ -59,8 +59,8 @@ def points_asked(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["zero_one", "integers", "mixed"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_certificate_is_that_of_rows_in_memory(kind, weighted, room):
+def test_the_certificate_is_that_of_rows_in_memory(kind, room):
+    weighted = (len(kind) + len(room)) % 2 > 0
     data = random_data(9, kind=kind, weighted=weighted, n=150, d=6)
     coefficients = CoefficientSet(data.feature_names, -2, 2)
     problem = RiskScoreProblem(data, coefficients, max_size=2)
@@ -172,7 +172,7 @@ def test_limits_are_obeyed(monkeypatch):
             yield part
 
     monkeypatch.setattr(type(problem.loss.store), "map", slow)
-    solution = branch_and_bound(problem, time_limit=2.0, progress=seen.append)
+    solution = branch_and_bound(problem, time_limit=1.0, progress=seen.append)
     assert solution.certificate.status is Status.FEASIBLE
     assert solution.certificate.lower_bound < solution.certificate.objective
     seen.clear()

@@ -82,8 +82,7 @@ def test_shares_are_those_of_enumeration():
         assert completion.share_before(task) == pytest.approx(k / len(supports))
 
 
-@pytest.mark.parametrize("n_wide", [0, 4])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize(("n_wide", "n_threads"), [(0, 2), (4, 1)])
 def test_tables_obey_the_memory_limit(n_wide, n_threads):
     """Where the work of a scan does not fit, relaxations prove the same."""
     problem = items_problem(np.random.default_rng(5), n_wide=n_wide)
