@@ -206,6 +206,7 @@ def test_the_configuration_says_how_to_install_what_is_missing(monkeypatch, caps
     assert "scipy                   not installed: `pip install .`\n" in shown
 
 
+@pytest.mark.slow
 def test_what_a_score_does_needs_no_kernels(tmp_path):
     """Scores that were found elsewhere are read, printed, applied and judged."""
     path, table = tmp_path / "score.json", tmp_path / "rows.csv"

@@ -340,7 +340,7 @@ def test_nets_that_use_one_copy_may_count_as_users_of_all(quick):
 
 
 def test_choices_are_counted_and_have_the_losses_of_the_estimators(quick, capsys, monkeypatch):
-    monkeypatch.setattr(choices, "N_PENALTIES", 8)
+    monkeypatch.setattr(choices, "N_PENALTIES", 4)
     assert choices.main([str(quick[0]), "--datasets", "mammo", "--seeds", "2"]) == 0
     head, _, *rows, printed = [
         [cell.strip() for cell in line.strip("|").split("|")]

@@ -219,14 +219,14 @@ def test_runs_go_on_where_they_were(tmp_path):
 @pytest.mark.slow
 def test_one_command_runs_all(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(command, "QUICK", TINY)
+    monkeypatch.setattr(command, "QUICK", dataclasses.replace(TINY, time_limit=0.2))
     arguments = [str(tmp_path), "--quick"]
     assert command.main(arguments) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "report.md").read_text() == text
     svg = {}
     for name in command.EXPERIMENTS:
-        assert f"## {name}\n\none thread, at most 0.4 s per run; " in text
+        assert f"## {name}\n\none thread, at most 0.2 s per run; " in text
         svg[name] = (tmp_path / f"{name}.svg").read_text()
         assert "</svg>" in svg[name]
     n_rows = len(runs.Runs(tmp_path).read())
@@ -238,7 +238,7 @@ def test_one_command_runs_all(tmp_path, monkeypatch, capsys):
         assert (tmp_path / f"{name}.svg").read_text() == svg[name]
     # A part of the runs is enough for figures.
     files = runs.Runs(tmp_path / "part")
-    files.make(improvements.cases(TINY)[:1], 0.4)
+    files.make(improvements.cases(TINY)[:1], 0.2)
     assert command.main([str(tmp_path / "part"), "--quick", "--report-only"]) == 0
     assert {path.name for path in (tmp_path / "part").glob("*.svg")} == {
         "stalling.svg", "improvements.svg", "grid.svg",

@@ -897,9 +897,14 @@ def test_as_a_program(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "raised", ["KeyboardInterrupt", "ImportError('initialization failed') from KeyboardInterrupt()"]
+    ("package", "raised"),
+    [
+        ("numpy", "ImportError('initialization failed') from KeyboardInterrupt()"),
+        ("typer", "KeyboardInterrupt"),
+        ("sklearn", "ImportError('initialization failed') from KeyboardInterrupt()"),
+        ("sklearn", "KeyboardInterrupt"),
+    ],
 )
-@pytest.mark.parametrize("package", ["numpy", "typer", "sklearn"])
 def test_ctrl_c_while_packages_are_imported(package, raised, tmp_path):
     """Compiled modules say "initialization failed" where it comes at their import."""
     interrupts = f"""
@@ -1010,6 +1015,7 @@ def measured(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_all_cutoffs_at_round_numbers(measured, tmp_path):
     fit = ["fit", measured, "--outcome", "y", "--items", "--max-size", "2", "--time-limit", "120"]
     saved, page = tmp_path / "score.json", tmp_path / "report.html"

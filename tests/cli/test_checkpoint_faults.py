@@ -85,6 +85,7 @@ time.sleep(float(sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.3, 1000])
 def test_another_process_that_holds_the_file(fit, monkeypatch, seconds):
     arguments = [*fit, *KINDS["one"], "--checkpoint", "c.db", "--output", "s.json"]

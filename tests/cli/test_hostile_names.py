@@ -101,6 +101,7 @@ def test_fits(folder, arguments, code):
     assert clean(run(*arguments, code=code))
 
 
+@pytest.mark.slow
 def test_what_is_done_with_a_score(folder):
     names = [NAME, OTHER, REAL]
     score = RiskScore(-1, dict.fromkeys(names, 1), outcome_name=OUTCOME,

@@ -114,6 +114,7 @@ def test_a_report_is_on_the_rows_one_by_one(files, tmp_path):
     assert "training data" in text
 
 
+@pytest.mark.slow
 def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
     _, folder = files
     monkeypatch.setattr("riskslim.cli.quality.SAMPLED_ROWS", 400)

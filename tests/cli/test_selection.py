@@ -573,6 +573,7 @@ def test_levels_that_names_do_not_tell_apart(tmp_path):
 # --- the document ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_document_says_what_happens(tmp_path, monkeypatch):
     text = (DOCS / "command_line.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.M | re.S)

@@ -56,6 +56,7 @@ def enumerated(seed, real=False):
     return small, *small.enumerate()
 
 
+@pytest.mark.slow
 def test_the_feasible_vectors_are_those_of_the_oracle():
     n_feasible = n_infeasible = 0
     for seed in range(30):
@@ -373,7 +374,7 @@ WITHOUT_RATES = "lattice_cpa (branch_and_bound without rates)"
 @pytest.mark.slow
 def test_the_score_without_rates_is_returned_where_it_meets_them():
     engines = []
-    for seed in range(60):
+    for seed in range(36):
         small = draw(seed, real=seed % 4 == 0)
         _, met, objectives = small.enumerate()
         free = dataclasses.replace(small, demands=[]).enumerate()
@@ -388,8 +389,8 @@ def test_the_score_without_rates_is_returned_where_it_meets_them():
             assert certificate.engine != WITHOUT_RATES, seed
         if certificate.engine == WITHOUT_RATES:
             assert "left out of the search" in certificate.message
-    assert engines.count(WITHOUT_RATES) >= 5
-    assert len(engines) - engines.count(WITHOUT_RATES) >= 15
+    assert engines.count(WITHOUT_RATES) >= 3
+    assert len(engines) - engines.count(WITHOUT_RATES) >= 9
 
 
 @pytest.mark.usefixtures("no_trees")

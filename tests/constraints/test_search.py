@@ -163,6 +163,7 @@ def make(constraints, names="abc", reach=200, **arguments):
     return RiskScoreProblem(data, coefficients, constraints=constraints, **arguments)
 
 
+@pytest.mark.slow
 def test_rates_are_decided():
     """Of small problems with rates, by trying all vectors."""
     n_found = n_impossible = 0
@@ -225,6 +226,7 @@ def hard():
     return make(equations, names, reach=9, max_size=6)
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_not_claimed():
     with pytest.raises(RiskSLIMError, match=r"time limit reached before any .* is not known"):
         branch_and_bound(hard(), time_limit=1.0)

@@ -509,6 +509,7 @@ def test_scales_without_a_score():
 # ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_checks_on_the_records():
     problem = make(false_positive_rate_at_most(0, 0.5, name="nobody"), at_most(4, NAMES))
     assert len(problem.rates) == 1

@@ -783,7 +783,7 @@ COLUMNS = st.one_of(
 
 
 @hypothesis.given(columns=st.lists(COLUMNS, min_size=1, max_size=8), seed=st.integers(0, 99))
-@hypothesis.settings(max_examples=100, deadline=None)
+@hypothesis.settings(max_examples=60, deadline=None)
 def test_columns_are_stored_exactly(columns, seed):
     y = np.random.default_rng(seed).permutation(len(columns[0])) % 2
     with warnings.catch_warnings():
@@ -1076,6 +1076,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_peak_memory_of_parquet(big, tmp_path):
     n, d = BIG

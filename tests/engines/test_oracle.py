@@ -84,6 +84,7 @@ def test_random_problems_have_the_mixture():
     assert np.mean([a.tolist() != b.tolist() for a, b in zip(at_one, scaled, strict=True)]) > 0.4
 
 
+@pytest.mark.slow
 def test_random_constraints_have_the_mixture():
     cases = [Case("constraints", "as drawn", seed) for seed in range(100)]
     feasible = [case.best.feasible for case in cases]
@@ -115,6 +116,7 @@ def test_random_constraints_have_the_mixture():
     assert np.mean(np.array(held) > np.array(without) + 1e-6) > 0.4
 
 
+@pytest.mark.slow
 def test_all_that_a_case_states_can_be_left_out():
     """What hypothesis makes smaller is a problem, and the same one as far as it goes."""
     for source, columns in itertools.product(SOURCES, COLUMNS):

@@ -137,7 +137,7 @@ def test_recalibrated_risks_of_raw_columns(dialect, duck):
 @pytest.mark.parametrize("dialect", ["duckdb", *TRANSLATED])
 def test_recalibrated_risks_beyond_the_training_data(dialect, duck):
     rng = random.Random(29)
-    for _ in range(15):
+    for _ in range(8):
         score, kinds, records = of_items(rng, names_for(dialect))
         kinds = {name: kinds[name] for name in score.points}
         score = recalibrated(score)
@@ -213,6 +213,7 @@ def patients(mariadb, request):
     mariadb.set_character_set("utf8mb4")
 
 
+@pytest.mark.slow
 def test_mariadb_predicts_the_same(patients):
     fill, run = patients
     n_run = 0

@@ -533,6 +533,7 @@ def test_a_tie_is_negative_in_every_evaluator_that_reads_the_label():
     assert (result["risk"], result["label"], score.predict({"x": 1})[0]) == (0.5, "no", "no")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="the evaluator needs Java")
 def test_an_evaluator_of_pmml_predicts_the_same():
     from pypmml import Model

@@ -83,11 +83,11 @@ def on_disk(
 
 
 def partitions(rows: KernelRows, which: slice = slice(None)) -> list[PartitionedRows]:
-    """One, two and seven parts, in memory and in files, and files of five rows; or some of them."""
+    """One, two and seven parts, in memory and in files, and files of few rows; or some of them."""
     makers: list[Callable[[], PartitionedRows]] = [
         *(partial(in_parts, rows, n) for n in (1, 2, 7)),
         *(partial(on_disk, rows, -(-rows.n_rows // n)) for n in (1, 2, 7)),
-        lambda: on_disk(rows, 5),
+        lambda: on_disk(rows, max(5, rows.n_rows // 24)),
         lambda: in_parts(rows, 7).used_by(n_threads=2),
         lambda: on_disk(rows, -(-rows.n_rows // 7)).used_by(n_threads=3),
     ]

@@ -140,6 +140,7 @@ def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
     assert search.objective <= alone.objective + 1e-12
 
 
+@pytest.mark.slow
 def test_runs_are_the_same_and_threads_change_nothing():
     data = make_data(9, n=17_000, d=7)
     found = []
@@ -213,6 +214,7 @@ def test_budget_is_counted_in_work():
         assert search.n_steps < whole.n_steps
 
 
+@pytest.mark.slow
 def test_share_of_optima():
     """The optimum, by enumeration, of at least 95 in 100 small problems."""
     hits, total = 0, 0

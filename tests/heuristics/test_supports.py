@@ -118,6 +118,7 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kind, weights):
                 assert joint[0, plane, side, r] == pytest.approx(w[rows].sum(), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_threads_share_the_cells_that_are_remembered(monkeypatch):
     """With room for one support, what a thread was just told of is gone when it asks again."""
     monkeypatch.setattr(packed_module, "_REMEMBERED", 1)
@@ -316,6 +317,7 @@ def test_merged_rows_are_counted_exactly(weights):
     assert support.objective == pytest.approx(problem.objective(vector), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     data = make_data(np.random.default_rng(9), n=3000, d=12)
     found = []
@@ -466,6 +468,7 @@ def test_budget_is_counted_in_work():
     assert search.objective == whole.objective
 
 
+@pytest.mark.slow
 def test_share_of_optima():
     """The optimum, by enumeration, of at least 95 in 100 small problems."""
     hits, total = 0, 0

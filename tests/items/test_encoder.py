@@ -689,6 +689,7 @@ def test_folds_that_lack_a_level_are_cross_validated():
         encoder.transform(X)
 
 
+@pytest.mark.slow
 def test_names_of_one_fold_are_none_of_another():
     """Constraints by names of items fail in a grid, and say what to write; variables do not."""
     rng = np.random.default_rng(1)

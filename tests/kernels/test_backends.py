@@ -291,6 +291,7 @@ for module in pkgutil.walk_packages(riskslim.__path__, "riskslim."):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "kernels", "message"),
     [
@@ -385,6 +386,7 @@ assert added(2, 3) == 5
 """
 
 
+@pytest.mark.slow
 def test_without_a_folder_for_the_cache_there_is_one_warning():
     done = run(WITHOUT_CACHE, "numba")
     assert done.returncode == 0, done.stderr

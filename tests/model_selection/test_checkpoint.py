@@ -128,9 +128,10 @@ model_size_path(problem, cv=3, checkpoint=sys.argv[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.faults
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing is killed like this here")
-@pytest.mark.parametrize("after", [pytest.param(1, marks=pytest.mark.slow), 7])
+@pytest.mark.parametrize("after", [1, 7])
 def test_a_killed_run_loses_one_search_at_most(problem, file, after):
     command = [sys.executable, "-c", KILLED, str(file)]
     home = PACKAGE.parent

@@ -546,6 +546,7 @@ def test_an_interruption_returns_what_is_finished(spied):
         cross_validate_risk_score(Spy(interrupt_at=0), X, y, cv=4)
 
 
+@pytest.mark.slow
 def test_notes_on_items_are_those_of_all_rows_alone(caplog):
     rng = np.random.default_rng(2)
     raw = pd.DataFrame({"age": rng.normal(50, 10, 120), "who": rng.permutation(120) + 10_000})
@@ -1088,7 +1089,7 @@ PAPER = {
     "name",
     [
         "mammo",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("mushroom", "adult", "bank")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("mushroom", "adult")),
     ],
 )
 def test_test_metrics_of_the_paper(shared_data, name):

@@ -98,7 +98,7 @@ for function in (square, killed_once):
     function.__module__ = "__main__"  # so that it is sent by value
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_results_and_progress(n_jobs, temporary):
     steps = []
     finished = run(square, [(k,) for k in range(7)], n_jobs=n_jobs, progress=steps.append)
@@ -110,11 +110,10 @@ def test_results_and_progress(n_jobs, temporary):
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
-def test_a_killed_process_is_tried_again(n_jobs, tmp_path, temporary, caplog):
+def test_a_killed_process_is_tried_again(tmp_path, temporary, caplog):
     tasks = [(k, str(tmp_path), 2, 1) for k in range(6)]
     steps = []
-    finished = run(killed_once, tasks, n_jobs=n_jobs, progress=steps.append)
+    finished = run(killed_once, tasks, n_jobs=3, progress=steps.append)
     assert finished.results == {k: k * k for k in range(6)}
     assert finished.lost == []
     assert steps[-1].what == "task 2"  # when all others are done
@@ -151,7 +150,7 @@ def test_a_worker_that_someone_ends_is_tried_again(temporary):
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyError, MemoryError])
+@pytest.mark.parametrize("error", [KeyError, MemoryError])
 def test_errors_reach_the_caller_and_end_the_others(error, temporary):
     def fail(value):
         import time

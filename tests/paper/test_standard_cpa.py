@@ -55,6 +55,7 @@ def cases(source, seeds):
         yield seed, case.small, case.best, case.problem
 
 
+@pytest.mark.slow
 def test_standard_cpa_on_the_mip_finds_the_optimum():
     failures = []
     for seed, small, best, problem in cases("any", range(15)):
@@ -76,6 +77,7 @@ def test_standard_cpa_on_the_mip_finds_the_optimum():
     assert not failures, "\n".join(failures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1025, 2030, 2174, 2429])
 def test_standard_cpa_survives_unscaled_infeasibilities(seed):
     # CPLEX ends surrogates of these problems with status 115: optimal, but a coefficient is off

@@ -138,6 +138,7 @@ def test_requirements_on_every_variable_are_sentences(raw):
     assert "age" not in named[1]
 
 
+@pytest.mark.slow
 def test_a_score_without_proof_says_why():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 2, (300, 25))

@@ -936,6 +936,7 @@ def test_report_of_a_saved_score(csv, tmp_path):
     assert loss[1][1] == loss[2][1] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_resamples_on_the_command_line(csv, tmp_path):
     score, target = tmp_path / "score.json", tmp_path / "report.html"
     RiskScore(-2, {"visits": 1}, outcome_name="died", classes=("no", "yes")).save(score)
@@ -1116,6 +1117,7 @@ def test_calculator_predicts_the_same(shown, browser, full):
     assert note == "Beyond the values that the score was learned on: visits (0 to 4)."
 
 
+@pytest.mark.slow
 def test_calculator_of_a_score_that_knows_its_variables(shown, browser):
     rng = np.random.default_rng(13)
     raw = {"age": rng.integers(18, 90, 300), "sex": rng.choice(["female", "male"], 300)}
@@ -1126,6 +1128,7 @@ def test_calculator_of_a_score_that_knows_its_variables(shown, browser):
     calculated(browser, score, np.array(list(itertools.product((0, 1), repeat=3))))
 
 
+@pytest.mark.slow
 def test_calculator_ticks_what_is_implied(shown, browser):
     """Ticks on one variable stay consistent; those on others stay as they are."""
     names = ["age >= 45", "age >= 60", "age >= 75", "sex = male", "sex = female", "smoker",
@@ -1352,6 +1355,7 @@ def test_numbers_are_asked_for_where_conditions_are_stated():
     assert (age["label"], age["range"], age["minimum"]) == ("age", "", None)
 
 
+@pytest.mark.slow
 def test_the_result_of_the_calculator_stays_in_view(shown, browser):
     X = {f"item {k}": np.arange(40) % (k + 2) == 0 for k in range(15)}
     score = RiskScore(-5, dict.fromkeys(X, 1))
@@ -1381,6 +1385,7 @@ def test_phones_show_all_columns_of_wide_tables(shown, browser, full):
         assert printed in (f'"{head}"', "attr(data-head)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [700, 1000, 1024, 1200])
 def test_the_last_rate_of_operating_points_is_in_sight(shown, browser, full, width):
     """At 1,000 px the NPV had been beyond the edge."""
@@ -1412,6 +1417,7 @@ def test_names_in_diagrams_are_not_cut_inside_a_word():
     assert "\u2026" not in " ".join(lines)
 
 
+@pytest.mark.slow
 def test_calculator_with_names_of_any_kind(shown, browser):
     score, X, y = hostile()
     shown(render(score, X, y))
@@ -1426,7 +1432,7 @@ def test_calculator_with_names_of_any_kind(shown, browser):
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
-@pytest.mark.parametrize("scale", [1, 2.5])
+@pytest.mark.parametrize("scale", [pytest.param(1, marks=pytest.mark.slow), 2.5])
 def test_calculator_with_numbers_of_any_kind(shown, browser, scale):
     """Decimal, negative and out of range: computed; no number: asked for."""
     names = ["real", "below zero", "count"]
@@ -1486,7 +1492,9 @@ def test_calculator_waits_for_what_is_missing(shown, browser, full):
     ) == "\u2026"  # fmt: skip
 
 
-@pytest.mark.parametrize("width", [320, 375, 768])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(width, marks=pytest.mark.slow) for width in (375, 768))]
+)
 def test_no_page_is_scrolled_sideways(shown, browser, full, width):
     for page in (full[1], *map(page_of, PAGES)):
         shown(page, width)
@@ -1507,6 +1515,7 @@ def with_a_long_risk_table() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
     return score, X, (rng.random(300) < score.predict_proba(X)[:, 1]).astype(int)
 
 
+@pytest.mark.slow
 def test_phones_show_the_whole_risk_table(shown, browser):
     score, X, y = with_a_long_risk_table()
     many = {name: np.tile(X[name], 400) for name in X}  # cases such as "1200/2000"

@@ -114,8 +114,7 @@ def test_weights_of_classes(client):
         check_same(branch_and_bound(problem_on(data)), branch_and_bound(problem_on(expected)))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_parts", [1, 2, 7])
+@pytest.mark.parametrize(("n_parts", "weighted"), [(1, True), (2, False), (7, True)])
 def test_sums(client, n_parts, weighted):
     random = np.random.default_rng(4)
     weights = random.integers(1, 9, N) / 8 if weighted else None
@@ -147,6 +146,7 @@ def test_certificate(client, expected):
         check_same(branch_and_bound(problem_on(on_workers())), expected)
 
 
+@pytest.mark.slow
 def test_certificate_by_relaxations_on_a_sample(client, expected, monkeypatch):
     """Rows that have no room in this process, and columns of many values."""
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)

@@ -148,6 +148,7 @@ def test_bytes_are_compared_at_every_read(tmp_path):
 # ---- what is left ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_scratch_folder_goes_with_its_rows(tmp_path):
     given = rows_of(random_data(0), merged=False)
     with on_disk(given, 50, tmp_path) as rows:

@@ -164,7 +164,7 @@ def test_the_rows_that_evaluations_read_are_those_that_are_merged_in_memory(tmp_
 
 @pytest.mark.parametrize("batch_rows", [1, 37, 10_000])
 def test_batches_do_not_matter(tmp_path, monkeypatch, batch_rows):
-    table = frame(n=400)
+    table = frame(n=150)
     folder = write(table, tmp_path, "parquet", 3)
     expected = read(folder, items=encoder(), exclude=["weight"])
     monkeypatch.setattr(batches, "BATCH_ROWS", batch_rows)
@@ -373,6 +373,7 @@ def test_weights_of_classes(limit, tmp_path):
 # ---- columns with too many values to count -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_quantiles_of_a_sample(tmp_path, monkeypatch):
     n = 20_000
     random = np.random.default_rng(0)
@@ -946,6 +947,7 @@ print(data)
 """
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_leaves_nothing(tmp_path):
     folder, scratch = spilling(tmp_path)
     command = [sys.executable, "-c", PROGRAM, str(folder), str(scratch)]
@@ -1014,6 +1016,7 @@ def test_samples_of_merged_rows_are_of_those_that_they_stand_for(tmp_path, monke
     assert found.certificate.status.value == "optimal"
 
 
+@pytest.mark.slow
 def test_rates_count_the_rows_that_merged_ones_stand_for(tmp_path):
     table = frame()
     certificates = []

@@ -75,6 +75,7 @@ def test_threads_change_nothing_but_the_time():
     np.testing.assert_array_equal(one.trace["lower_bound"], three.trace["lower_bound"])
 
 
+@pytest.mark.slow
 def test_little_memory_leads_to_the_same_score():
     problem = raw_problem(6, n=80)
     much = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
@@ -84,6 +85,7 @@ def test_little_memory_leads_to_the_same_score():
     )
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_only_for_a_search_that_begins(monkeypatch):
     prepared, sorted_ = [], []
     prepare, sort = cutoffs.CutoffSearch.of_roots, SortedRows.of

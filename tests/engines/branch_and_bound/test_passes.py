@@ -177,6 +177,7 @@ def test_stops_within_nodes_and_passes(scale, monkeypatch):
     assert min(bounds) < optimum - 1e-6
 
 
+@pytest.mark.slow
 def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
     """Merged rows have no columns of what is out: a point that uses one is a point of no score."""
     monkeypatch.setattr(node_rows, "FEW_ROWS", 2)

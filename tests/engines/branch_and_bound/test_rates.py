@@ -65,6 +65,7 @@ def test_boxes_of_one_vector_are_decided():
 # ---- by tables -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
     """The best scores of items that break a rate are many, and none of them is looked at."""
     rng = np.random.default_rng(3)
@@ -210,6 +211,7 @@ def test_lists_of_scales_are_searched_one_after_the_other():
         assert certificate.objective == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_an_interval_of_scales():
     base = many_records(40)
     free = RiskScoreProblem(

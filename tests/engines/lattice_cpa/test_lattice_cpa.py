@@ -661,7 +661,7 @@ class TestInterruption:
         assert hard_problem.is_feasible(solution.coef)
         assert solution.certificate.objective == hard_problem.objective(solution.coef)
 
-    @pytest.mark.parametrize("delay", [0.3, 2.0])
+    @pytest.mark.parametrize("delay", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
     @pytest.mark.usefixtures("ctrl_c")
     def test_ctrl_c(self, hard_problem, delay):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
@@ -674,6 +674,7 @@ class TestInterruption:
         assert 0 <= solution.certificate.lower_bound <= solution.certificate.objective
         assert hard_problem.is_feasible(solution.coef)
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("ctrl_c")
     def test_ctrl_c_where_cplex_handles_signals_itself(self):
         """Somebody imported cplex first: its own handler ends the solve."""

@@ -293,7 +293,7 @@ def test_constructors_follow_scikit_learn(name):
     run_checks(METHODS[name](**CHECKED), OF_CONSTRUCTORS)
 
 
-@pytest.mark.parametrize("name", ["PLR", "RsRd"])
+@pytest.mark.parametrize("name", [pytest.param("PLR", marks=pytest.mark.slow), "RsRd"])
 def test_models_follow_scikit_learn(name):
     run_checks(METHODS[name](**CHECKED), OF_MODELS)
 
@@ -490,6 +490,7 @@ def test_fit_baselines_is_fit(frame, fitted):
         assert clone(fitted[name]).get_params() == alone.get_params()
 
 
+@pytest.mark.slow
 def test_a_fit_to_nets_of_all_methods_has_its_constraints(frame, constrained):
     for name in ("PLR", "PooledRsRd*"):
         together = constrained[name]
@@ -508,12 +509,14 @@ def test_fit_baselines_checks_names(frame):
             fit_baselines(*frame, methods=["PLR"], **parameters)
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(frame):
     models = [PooledRescaledRounding(n_jobs=n, **FEW).fit(*frame) for n in (1, 2)]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     np.testing.assert_allclose(models[0].pool_.mean_auc, models[1].pool_.mean_auc)
 
 
+@pytest.mark.slow
 def test_progress_is_for_those_who_want_it(frame, caplog, capfd):
     Rounding(**FEW).fit(*frame)
     assert not [record for record in caplog.records if record.levelno < logging.WARNING]
@@ -579,13 +582,11 @@ PRINTED = {"Rd": (0.526, 3, 0.846), "RsRd": (0.745, 5, 0.852), "Unit": (0.484, 5
 
 @pytest.mark.slow
 @pytest.mark.shared_data
-@pytest.mark.parametrize("name", ["mammo", "mushroom"])
-def test_no_baseline_beats_the_certified_score(shared_data, name):
-    X, y = paper_frame(shared_data, name)
+def test_no_baseline_beats_the_certified_score(shared_data):
+    X, y = paper_frame(shared_data, "mammo")
     few = {"max_size": 5, "l1_ratios": [0.5, 1.0], "n_penalties": 20}
     models = fit_baselines(X, y, **few)
-    if name == "mammo":  # the paper's values are of all 1,100 elastic nets
-        models |= fit_baselines(X, y, methods=ROUNDED)
+    models |= fit_baselines(X, y, methods=ROUNDED)  # the paper's values are of all 1,100 nets
     data = TrainingData(X, y)
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
@@ -596,14 +597,14 @@ def test_no_baseline_beats_the_certified_score(shared_data, name):
     for method in (*ROUNDED, *POOLED):
         assert not models[method].violations_
         assert models[method].loss_ >= certificate.loss - 1e-12
-    if name == "mammo":
-        for method, (value, size, auc) in PRINTED.items():
-            assert models[method].loss_ == pytest.approx(value, abs=5.1e-4)
-            assert np.count_nonzero(models[method].coef_) == size
-            scores = models[method].decision_function(X)
-            assert roc_auc_score(y, scores) == pytest.approx(auc, abs=6e-4)
+    for method, (value, size, auc) in PRINTED.items():
+        assert models[method].loss_ == pytest.approx(value, abs=5.1e-4)
+        assert np.count_nonzero(models[method].coef_) == size
+        scores = models[method].decision_function(X)
+        assert roc_auc_score(y, scores) == pytest.approx(auc, abs=6e-4)
 
 
+@pytest.mark.slow
 def test_few_feasible_models_are_remarked_on(caplog):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
