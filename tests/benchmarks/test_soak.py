@@ -132,6 +132,7 @@ def test_what_is_in_use_is_counted():
     assert abs(soak.in_use() - before) < MIB
 
 
+@pytest.mark.slow
 def test_files_that_are_removed_and_mapped_are_counted(tmp_path):
     path = tmp_path / "rows"
     path.write_bytes(bytes(mmap.PAGESIZE))

@@ -128,6 +128,7 @@ def test_equal_rows_share_their_explanation(rows):
 FORMULA = '=HYPERLINK("http://x","y")'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "output"),
     [

@@ -61,6 +61,7 @@ def test_supervised_thresholds(data):
     assert {name for name in one.points if name.startswith("months")} <= {"months >= 20"}
 
 
+@pytest.mark.slow
 def test_one_item_per_variable_and_signs_of_trends(data):
     path, _ = data
     score = fit(path, "--items-per-variable", "1", "--monotone", "auto", "--max-size", "4")

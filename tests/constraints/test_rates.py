@@ -46,7 +46,10 @@ from riskslim.exceptions import ProblemSizeError, RiskSLIMError
 from riskslim.solution import SolveStatistics, Trace
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
-SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]
+WITH_SCIP = pytest.mark.skipif(not HAS_SCIP, reason="no SCIP")
+SOLVERS = ["cplex", pytest.param("scip", marks=WITH_SCIP)]
+# For what does not depend on the solver: the second one where time is no matter.
+FIRST_SOLVER = ["cplex", pytest.param("scip", marks=[WITH_SCIP, pytest.mark.slow])]
 
 
 @functools.cache
@@ -111,7 +114,7 @@ def test_the_enumerated_optimum_is_found_without_compiled_kernels(solver, monkey
     assert statuses.count(Status.OPTIMAL) >= 5
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", FIRST_SOLVER)
 def test_named_constraints_contradict_and_none_is_superfluous(solver, monkeypatch):
     # Whatever it takes to find out, on a busy machine too.
     monkeypatch.setattr(search, "PART_SECONDS", 1e3)
@@ -394,7 +397,8 @@ def test_the_score_without_rates_is_returned_where_it_meets_them():
 
 
 @pytest.mark.usefixtures("no_trees")
-@pytest.mark.parametrize("most", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (4, 16))])
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [1, 4, 16])
 def test_bounds_of_lists_that_end_early(monkeypatch, most):
     """Wherever a list ends, what is left has no score below its bound."""
 
@@ -458,6 +462,7 @@ def test_a_list_ends_where_its_pace_gives_no_hope(spent, floor, ends):
     assert checks.should_stop() == ends
 
 
+@pytest.mark.slow
 def test_a_list_ends_at_the_gap_that_is_allowed():
     problem = many_records(150)
     whole = lattice_cpa(problem).certificate
@@ -469,7 +474,7 @@ def test_a_list_ends_at_the_gap_that_is_allowed():
 
 
 @pytest.mark.usefixtures("no_lists")
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", FIRST_SOLVER)
 def test_stopped_while_the_model_of_outcomes_is_built(solver, monkeypatch):
     problem = many_records(300)
     stated, wanted = Outcomes.add, []
@@ -554,7 +559,7 @@ def test_heuristics_keep_to_the_rates():
     assert n_found >= 10
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", FIRST_SOLVER)
 def test_a_list_of_scales(solver):
     small = draw(6)
     small.demands, small.others = [Demand("false_positive", 0.1, 0.7)], []

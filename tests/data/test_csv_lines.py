@@ -25,6 +25,7 @@ def _written(folder, text, encoding="utf-8"):
     return (folder / "one.csv", 1), (folder / "parts", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1_300_000, 5_000_000])
 def test_long_headers_and_cells(length, tmp_path):
     long = "z" * length

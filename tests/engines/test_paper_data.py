@@ -121,7 +121,7 @@ def _branch_and_bound(folder, name, max_size, stop=None):
     ("name", "max_size"),
     [
         *((name, 5) for name in OPTIMUM if name != "spambase"),
-        ("mammo", 10),
+        pytest.param("mammo", 10, marks=pytest.mark.slow),
         pytest.param("adult", 8, marks=pytest.mark.slow),
         pytest.param("spambase", 8, marks=pytest.mark.slow),
     ],

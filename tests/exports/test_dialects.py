@@ -72,7 +72,7 @@ def expected_of(score, records):
 
 @pytest.mark.parametrize("dialect", SQL_DIALECTS)
 def test_the_parser_reads_the_names_that_are_meant(dialect):
-    for score, kinds, records in models(21, 8, names_for(dialect)):
+    for score, kinds, records in models(21, 5, names_for(dialect)):
         booleans = booleans_in(kinds, dialect, records)
         expression = parsed(score.to_sql(dialect, boolean_columns=booleans), dialect)
         query = parsed(score.to_sql(dialect, table=("a b", "t"), boolean_columns=booleans), dialect)
@@ -101,7 +101,7 @@ def test_the_parser_reads_the_levels_that_are_meant(dialect):
 
 @pytest.mark.parametrize("dialect", TRANSLATED)
 def test_other_databases_mean_the_same(dialect, duck):
-    for score, kinds, records in models(21, 8, names_for(dialect)):
+    for score, kinds, records in models(21, 5, names_for(dialect)):
         booleans = booleans_in(kinds, dialect, records)
         fill_duck(duck, kinds, records, are_bits=not booleans)
         query = score.to_sql(dialect, table="patients", boolean_columns=booleans)
@@ -122,7 +122,7 @@ def recalibrated(score):
 
 @pytest.mark.parametrize("dialect", ["duckdb", *TRANSLATED])
 def test_recalibrated_risks_of_raw_columns(dialect, duck):
-    for score, kinds, records in models(21, 8, names_for(dialect)):
+    for score, kinds, records in models(21, 5, names_for(dialect)):
         found = recalibrated(score)
         booleans = booleans_in(kinds, dialect, records)
         fill_duck(duck, kinds, records, are_bits=not booleans)

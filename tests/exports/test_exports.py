@@ -256,6 +256,7 @@ def test_scores_are_tabled_by_how_many_they_are(javascript):
     assert to_javascript(score).count("    case ") == 20
 
 
+@pytest.mark.slow
 def test_scores_with_many_features(sqlite, duck, javascript):
     names = [f"x{k}" for k in range(80)]
     score = RiskScore(-3, dict.fromkeys(names, 1))

@@ -93,6 +93,7 @@ def test_values_in_another_unit_are_said_once(fitted):
         assert len(caught) == 1
 
 
+@pytest.mark.slow
 def test_paths_and_folds_are_about_the_label(fitted):
     _, raw, y = fitted
     model = classifier(positive_label="dead", time_limit=5)

@@ -325,6 +325,7 @@ def test_rounding_that_is_stopped_keeps_what_it_has():
         assert rounded[-1] < full.n_iterations
 
 
+@pytest.mark.slow
 def test_descent_that_is_stopped_keeps_the_best_so_far():
     shortened = 0
     for seed in range(5):

@@ -38,6 +38,7 @@ def problem_of(rng, n_cuts, *, n=1500, rules=False, scale=1.0, weights=None, max
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, "free"])
 def test_looking_at_some_first_finds_what_looking_at_all_does(monkeypatch, scale):
     """Of six tables with 600 cut-offs; a step may miss the best one, and the search by little."""
@@ -177,6 +178,7 @@ def test_threads_find_the_same(monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_finer_cut_offs_are_no_worse():
     """Coarse cut-offs are among the fine ones."""
     for seed in range(2):

@@ -447,6 +447,7 @@ def test_stops_when_asked(when):
     assert len(asked) == when + 1
 
 
+@pytest.mark.slow
 def test_budget_is_counted_in_work():
     data = make_data(np.random.default_rng(23), n=500, d=20)
     problem = make_problem(data)

@@ -11,7 +11,7 @@ import pytest
 
 from riskslim._kernels import nodes
 
-CASES, PART = 400, 50
+CASES, PART = 300, 50
 SEEDS = [range(first, first + PART) for first in range(0, CASES, PART)]
 TOLERANCE = 1e-9
 RULES = 5

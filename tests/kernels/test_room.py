@@ -198,6 +198,7 @@ def test_heuristics(use_kernels, backend):
     assert not missing(met, "distinct", "heuristics", "ranges")
 
 
+@pytest.mark.slow
 def test_searches(use_kernels, monkeypatch):
     # Problems this small have ways of their own.
     monkeypatch.setattr(nested_thresholds, "WORTHWHILE", 0)

@@ -346,6 +346,7 @@ def test_basic_interval_mirrors_percentiles_within_bounds():
             bootstrap_interval(auc, y, risk, **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_intervals_of_calibration_errors_hold_their_values():
     metrics = [
@@ -575,8 +576,7 @@ METRICS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bins", [None, 3, "auto"])
+@pytest.mark.parametrize(("bins", "weighted"), [(None, True), (3, False), ("auto", True)])
 def test_bootstrap_of_counts_is_that_of_rows(bins, weighted):
     y, z, weight = drawn()
     check_same_intervals(y, z, weight if weighted else None, bins)
@@ -688,6 +688,7 @@ def test_intervals_hold_what_they_are_about(shift):
         assert share[name] > 0.92 if shift == 0 else share[name] < 0.3
 
 
+@pytest.mark.slow
 def test_intervals_of_calibration_errors_do_not_keep_the_classes():
     """Of 100 samples: 91 to 95 hold the CAL, and 75 to 80 where resamples keep the classes."""
     scores = np.arange(-3.0, 4.0)

@@ -146,6 +146,7 @@ def test_a_killed_run_loses_one_search_at_most(problem, file, after):
     assert described(path) == described(model_size_path(problem, cv=3))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_fails_costs_no_path(problem, file, monkeypatch, caplog):
     expected = described(model_size_path(problem, cv=3))
     original = module.solve

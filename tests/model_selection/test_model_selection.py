@@ -272,8 +272,7 @@ def sites():
     return folds
 
 
-@pytest.mark.parametrize("of_path", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("of_path", "weighted"), [(False, True), (True, False), (True, True)])
 def test_a_site_without_events_has_all_metrics_but_the_auc(of_path, weighted, tmp_path):
     """It had ended the whole validation with an error."""
     folds, weight = sites(), None

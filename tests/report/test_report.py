@@ -610,6 +610,7 @@ def test_shifts_that_few_rows_make_by_chance_are_not_remarked():
     assert shifts == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_diagrams")
 def test_requirements_of_a_classifier_are_checked_on_raw_rows():
     X = pd.DataFrame({"age": np.arange(240) % 70 + 20.0, "job": ["student", "none", "other"] * 80})
@@ -1401,6 +1402,7 @@ def test_the_last_rate_of_operating_points_is_in_sight(shown, browser, full, wid
         assert inside <= there
 
 
+@pytest.mark.slow
 def test_names_in_diagrams_are_not_cut_inside_a_word():
     score, raw, y = raw_patients()
     name = "death within thirty days of admission to an intensive care unit for any reason"
@@ -1467,6 +1469,7 @@ def test_calculator_with_numbers_of_any_kind(shown, browser, scale):
     assert "too large values" in browser.find_element("id", "calculator-note").text
 
 
+@pytest.mark.slow
 def test_calculator_waits_for_what_is_missing(shown, browser, full):
     shown(full[1])
     names = list(full[0].risk_score.points)

@@ -65,7 +65,7 @@ def client():
         yield connected
 
 
-@pytest.fixture(params=["cluster", "no cluster"])
+@pytest.fixture(params=[pytest.param("cluster", marks=pytest.mark.slow), "no cluster"])
 def where(request):
     """Both with and without a cluster."""
     if request.param == "cluster":

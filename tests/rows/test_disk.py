@@ -115,6 +115,7 @@ def test_a_file_of_other_columns(rows, tmp_path):
         DiskRows(rows.folder)
 
 
+@pytest.mark.slow
 def test_bytes_are_compared_at_every_read(tmp_path):
     rows = on_disk(rows_of(random_data(0, n=40_000, kind="mixed"), merged=False), 10_000, tmp_path)
     again = DiskRows(rows.folder)

@@ -654,8 +654,9 @@ def problem_on(data: TrainingData) -> RiskScoreProblem:
 
 @pytest.mark.parametrize(
     ("kind", "limit", "weights"),
-    [("parquet", None, None), ("csv", None, "weight"), ("parquet", LITTLE, "weight"),
-     ("parquet", LITTLE, None)],
+    [("parquet", None, None), ("parquet", LITTLE, "weight"),
+     *(pytest.param(*slow, marks=pytest.mark.slow)
+       for slow in (("csv", None, "weight"), ("parquet", LITTLE, None)))],
 )  # fmt: skip
 def test_folds_are_those_of_data_in_memory(tmp_path, kind, limit, weights):
     """Rows are divided in the order of the files, wherever they are: the same to the bit."""

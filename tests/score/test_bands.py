@@ -329,6 +329,7 @@ RECORDS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-3, 3).filter(bool), min_size=7, max_size=7))
 def test_points_that_are_not_negative_add_up_to_the_same_risks(points):

@@ -80,6 +80,7 @@ def test_budgets_do_bind(items, monkeypatch):
     assert counts[1] < counts[0]
 
 
+@pytest.mark.slow
 def test_the_initialization_of_lcpa_counts_work_too(busy):
     problem = make_problem(n=300, d=56, seed=5, max_size=3)
     found = []

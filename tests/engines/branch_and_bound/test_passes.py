@@ -151,7 +151,8 @@ def test_passes_in_parts_and_on_threads(kind, monkeypatch):
     assert sampled.answer(asked, np.ones(1, np.int64), workspace.Worker(1, d + 1)) is None
 
 
-@pytest.mark.parametrize("scale", [1.0, pytest.param((0.5, 2.0), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1.0, (0.5, 2.0)])
 def test_stops_within_nodes_and_passes(scale, monkeypatch):
     stated = make_problem(n=100, d=5, seed=1, levels=3)
     problem = RiskScoreProblem(

@@ -142,6 +142,7 @@ def test_a_start_is_kept():
         branch_and_bound(problem, start=[9, 0, 0, 0, 0, 0, 0])
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_threads():
     problem = many_records(300)
     one, two = branch_and_bound(problem), branch_and_bound(problem, n_threads=2)

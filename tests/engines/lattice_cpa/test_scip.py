@@ -69,7 +69,7 @@ def test_both_solvers_and_the_native_engine_agree(problem):
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize("name", ["mammo", "breastcancer"])
+@pytest.mark.parametrize("name", [pytest.param("mammo", marks=pytest.mark.slow), "breastcancer"])
 def test_paper_data_is_solved_whatever_the_scaling_of_the_lps(shared_data, name):
     """With the first scaling, SCIP 10.0 cannot solve an LP of mammo."""
     problem = paper_problem(shared_data, name)
