@@ -145,7 +145,6 @@ def hard_problem(n_parts=20):
     return RiskScoreProblem(other, coefficients, max_size=5)
 
 
-@pytest.mark.slow
 def test_columns_of_many_values_are_solved(monkeypatch, points_asked):
     """Neither tables nor rows of nodes: relaxations on a sample, and passes over all parts."""
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)

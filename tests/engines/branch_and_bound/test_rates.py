@@ -65,7 +65,6 @@ def test_boxes_of_one_vector_are_decided():
 # ---- by tables -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
     """The best scores of items that break a rate are many, and none of them is looked at."""
     rng = np.random.default_rng(3)
