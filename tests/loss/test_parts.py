@@ -28,12 +28,12 @@ CASES = [
 
 def losses(kind, weighted, merged, seed=0, scale=1.0, **options):
     """The loss in memory, and on each second partition of the same rows: on others in turn."""
-    k = CASES.index((kind, weighted, merged))
+    turn = (KINDS.index(kind) // 2 + weighted) % 2
     data = random_data(seed, kind=kind, weighted=weighted, n=150)
     coefficients = CoefficientSet(data.feature_names, -3, 3, **options)
     whole = LogisticLoss(data, coefficients, max_size=4, compress=merged, scale=scale)
     found = []
-    for rows in partitions(rows_of(data, merged=merged), slice((k + k // 2) % 2, None, 2)):
+    for rows in partitions(rows_of(data, merged=merged), slice(turn, None, 2)):
         other = TrainingData.from_rows(rows, feature_names=data.feature_names)
         found.append(LogisticLoss(other, coefficients, max_size=4, scale=scale))
     return whole, found
