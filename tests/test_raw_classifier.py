@@ -268,6 +268,7 @@ def test_it_is_the_best_choice_of_cutoffs_and_points(n_columns, most):
         assert classifier.certificate_.lower_bound <= best + 1e-9
 
 
+@pytest.mark.slow
 def test_few_items_of_each_variable():
     encoder = ItemEncoder(n_thresholds=4, missing="indicator")
     for most in (1, 2):

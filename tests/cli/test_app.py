@@ -223,6 +223,7 @@ def test_remarks_follow_the_result(tmp_path):
     assert run("fit", tmp_path / "a.csv", "--outcome", "y", "--quiet").stderr == ""
 
 
+@pytest.mark.slow
 def test_a_limit_is_no_failure(hard, tmp_path):
     options = [
         "--outcome",
@@ -504,6 +505,7 @@ def test_scores_within_a_share_are_counted(table):
     assert re.search(r"\n   1  0\..*\nThe list is complete", text)
 
 
+@pytest.mark.slow
 def test_a_list_that_a_limit_cut_short(hard):
     options = ["--max-size", 8, "--node-limit", 20, "--n-solutions", 3]
     result = run("fit", hard, "--outcome", "y", *options)

@@ -39,6 +39,7 @@ def files(tmp_path, monkeypatch) -> Path:
 FIT = ["fit", "patients.csv", "--outcome", "died", "--items", "--thresholds", "age=60", "--quiet"]
 
 
+@pytest.mark.slow
 def test_fit_and_show_lay_out_the_sheet(files):
     shown = ["--points", "non-negative", "--by", "variable", "--labels", "labels.toml"]
     result = run(*FIT, *shown, "--output", "s.json")

@@ -41,6 +41,7 @@ def test_figures_are_those_of_the_training_rows(table, tmp_path, weights):
     assert float(found[2]) == pytest.approx(100 * error, abs=0.06)
 
 
+@pytest.mark.slow
 def test_the_report_of_the_last_line_is_made(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = run("fit", table, *FIT, "--weights", "weight", "--output", "score.json").stdout

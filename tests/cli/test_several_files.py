@@ -49,6 +49,7 @@ def test_risks_are_fitted_to_all_rows(rows, sources):
     assert (several.prevalence, several.n_samples) == (one.prevalence, 300)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_diagrams")
 def test_figures_of_a_report_are_of_all_rows(rows):
     pytest.importorskip("matplotlib")

@@ -538,6 +538,7 @@ def test_solution_vectors_satisfy_every_row():
                 assert row.low - 1e-7 <= total <= row.high + 1e-7, (seed, vector, row)
 
 
+@pytest.mark.slow
 def test_heuristics_keep_to_the_rates():
     n_found = 0
     for seed in range(20):

@@ -140,6 +140,7 @@ def test_sqlite_predicts_the_same(sqlite):
         check(score, records, run_sql(sqlite, score, "sqlite"))
 
 
+@pytest.mark.slow
 def test_duckdb_predicts_the_same(duck):
     # Standard SQL and PostgreSQL are written in words that DuckDB understands.
     for k, (score, records) in enumerate(models(4, 75)):

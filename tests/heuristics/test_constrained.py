@@ -138,6 +138,7 @@ def test_swaps_leave_a_poor_choice():
     np.testing.assert_array_equal(swapped.coefficients[1:] != 0, [1, 1, 0, 0, 0])
 
 
+@pytest.mark.slow
 def test_without_consequence_constraints_change_nothing():
     """The same steps as the compiled descent and rounding."""
     descents, roundings = [], []
@@ -254,6 +255,7 @@ def test_heuristics_at_a_scale(scale):
     assert rounded > 15
 
 
+@pytest.mark.slow
 def test_heuristics_with_free_scale():
     moved = rounded = 0
     for seed in range(40):

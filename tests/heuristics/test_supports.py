@@ -346,6 +346,7 @@ def test_signs_prices_required_and_fixed_points_are_kept():
     assert vectors[-1][6] == 0  # not worth its price
 
 
+@pytest.mark.slow
 def test_constraints_are_met():
     rng = np.random.default_rng(17)
     data = make_data(rng, d=14)
@@ -498,6 +499,7 @@ def test_share_of_optima():
 # ---- engines ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [branch_and_bound, lattice_cpa])
 def test_engines_find_a_score_at_once(engine):
     data = make_data(np.random.default_rng(29), n=3000, d=24)

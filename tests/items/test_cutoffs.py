@@ -164,6 +164,7 @@ def encoders(**parameters):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=75)
 @given(COLUMNS, KINDS, st.sampled_from(["all", 1, 3]), st.data())
 def test_where_cutoffs_lie_changes_no_item(typed, direction, n_thresholds, data):

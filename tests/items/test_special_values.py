@@ -294,6 +294,7 @@ def test_items_and_variables_that_differ_are_refused():
     assert score.score_samples({"x": [-9, 4, 7]}).tolist() == [2, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_classifier_from_end_to_end(tmp_path):
     rng = np.random.default_rng(3)
     months = rng.choice([-9, 999, *range(1, 40)], 600, p=[0.15, 0.15] + [0.7 / 39] * 39)

@@ -365,6 +365,7 @@ def test_configuration_is_printed(capsys):
             assert name in printed
 
 
+@pytest.mark.slow
 def test_configuration_of_numba():
     done = run("from riskslim import show_config; show_config()", "numba")
     assert done.returncode == 0, done.stderr

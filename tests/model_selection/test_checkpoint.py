@@ -47,6 +47,7 @@ def kept_in(file):
         return {key.rpartition(" ")[0] for (key,) in database.execute("SELECT key FROM searches")}
 
 
+@pytest.mark.slow
 def test_a_path_that_was_broken_off_goes_on(problem, file, monkeypatch):
     expected = described(model_size_path(problem, cv=3))
     original, done = module.solve, []

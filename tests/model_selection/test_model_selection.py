@@ -130,6 +130,7 @@ def test_bad_files_of_folds_are_refused(tmp_path, text, message):
         read_folds(path)
 
 
+@pytest.mark.slow
 def test_all_ways_of_stating_folds_are_the_same(tmp_path):
     folds = stratified_folds(Y, 3, random_state=1)
     path = tmp_path / "folds.csv"
@@ -885,6 +886,7 @@ def test_weights_of_classes_are_the_same_in_all_figures(thresholds, weights):
     assert plain.train.loss == pytest.approx(log_loss(y, plain.final.test_risk))
 
 
+@pytest.mark.slow
 def test_a_path_of_the_other_engine_and_of_scales():
     data = TrainingData(X, Y)
     native, other = (

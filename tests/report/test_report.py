@@ -256,6 +256,7 @@ def test_colours_have_contrast():
             assert contrast(colours[line], colours["surface"]) >= 3
 
 
+@pytest.mark.slow
 def test_names_of_any_kind_are_text():
     score, X, y = hostile()
     root = parsed(render(score, X, y, title='<b>"title" & more</b>'))

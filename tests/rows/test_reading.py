@@ -275,6 +275,7 @@ def test_bit_planes_are_where_scratch_files_are(tmp_path, monkeypatch):
     assert problem.loss.packed is not None
 
 
+@pytest.mark.slow
 def test_one_row_for_more_than_kernels_can_count(tmp_path):
     n = 150_000
     table = pd.DataFrame({"a": np.arange(n) % 2, "died": (np.arange(n) // 2) % 2})
@@ -957,6 +958,7 @@ def test_the_end_of_the_process_leaves_nothing(tmp_path):
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_leaves_nothing(tmp_path):
     folder, scratch = spilling(tmp_path)

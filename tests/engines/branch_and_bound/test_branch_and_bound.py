@@ -257,6 +257,7 @@ class TestLimits:
         again = branch_and_bound(problem, node_limit=solved.statistics.nodes)
         assert again.certificate == solved.certificate
 
+    @pytest.mark.slow
     def test_gap_tolerance(self, hard_problem):
         solution = branch_and_bound(hard_problem, gap_tolerance=0.5)
         certificate = solution.certificate

@@ -69,6 +69,7 @@ def test_more_scores_than_there_are_within_the_bounds():
     assert "it has all scores with an intercept from" in pool.explain()
 
 
+@pytest.mark.slow
 def test_bounds_of_the_loss_by_intercept_hold():
     for seed in range(120):
         rng = np.random.default_rng([seed, 5])

@@ -33,6 +33,7 @@ def root_faults(small, best, problem, root) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["any", "constraints"])
 def test_boxes_of_the_native_root_contain_what_is_better(source):
     failures, narrower, better = [], 0, 0

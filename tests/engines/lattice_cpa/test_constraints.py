@@ -22,6 +22,7 @@ from riskslim.exceptions import RiskSLIMError
 from small_problems import plain
 
 
+@pytest.mark.slow
 def test_coefficients_of_very_different_size():
     rng = np.random.default_rng(3)
     for _ in range(12):

@@ -220,6 +220,7 @@ def test_refusals_name_the_solver():
         lattice_cpa(large, solver="scip")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_search():
     script = """

@@ -482,6 +482,7 @@ def test_a_fold_of_one_class_is_refused(frame):
         Rounding(**FEW).fit(X, y, weight)
 
 
+@pytest.mark.slow
 def test_fit_baselines_is_fit(frame, fitted):
     for name in ("RsRd", "PooledSeqRd*"):
         alone = METHODS[name](**FEW).fit(*frame)
