@@ -146,6 +146,7 @@ if {importlib.util.find_spec("pyscipopt") is not None}:
     assert output({"cplex"}, code).splitlines() == [f"SolverUnavailableError {WITHOUT_CPLEX}"] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "command", "message"),
     [
@@ -238,6 +239,7 @@ def test_what_a_score_does_needs_no_kernels(tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernels", "message"),
     [
@@ -317,6 +319,7 @@ EXTRAS_OF_CODE = (
 
 
 # Together those of which none is looked for by what another one needs.
+@pytest.mark.slow
 @pytest.mark.parametrize("packages", ["pyarrow pyscipopt glum", "matplotlib", "jinja2 pandas"])
 def test_packages_of_extras_that_are_missing(packages):
     hidden = set(packages.split())

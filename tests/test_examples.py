@@ -72,6 +72,7 @@ def test_many_rows(run, capsys, monkeypatch):
     assert "20,000 rows" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_fast_backend(run, capsys):
     found = run("fast_backend")
     assert "difference" in capsys.readouterr().out

@@ -93,6 +93,7 @@ def test_what_is_refused(run):
     assert "nowhere" in missing.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [[], ["--path", "--cv", "3"]], ids=["one", "path"])
 @pytest.mark.parametrize("output", [[], ["--output", "s.json"]], ids=["printed", "saved"])
 def test_a_checkpoint_that_fails_costs_no_score(run, monkeypatch, more, output):

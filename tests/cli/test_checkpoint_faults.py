@@ -43,6 +43,7 @@ def score_in(text: str) -> str:
     return text[text.index("points") : text.rindex("Search")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_bytes_that_were_changed(fit, kind):
     """Whatever is in the file: the score, or a sentence with its name."""

@@ -121,7 +121,13 @@ def score_in(text: str) -> str:
     return text[text.index("points") : text.rindex("Search")]
 
 
-@pytest.mark.parametrize("more", [["--max-size", 3], ["--max-size", 2, "--path", "--cv", 3]])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--max-size", 3],
+        pytest.param(["--max-size", 2, "--path", "--cv", 3], marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("k", range(2 * ROUNDS))
 def test_it_costs_the_checkpoint_alone(disk, tmp_path, monkeypatch, more, k):
     monkeypatch.chdir(tmp_path)

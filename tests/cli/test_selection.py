@@ -129,8 +129,7 @@ def four_folds():
     return model_size_path(problem(3), cv=4, random_state=7)
 
 
-@pytest.mark.parametrize("rule", ["one_standard_error", "best_mean"])
-@pytest.mark.parametrize("metric", ["loss", "auc"])
+@pytest.mark.parametrize(("rule", "metric"), [("one_standard_error", "loss"), ("best_mean", "auc")])
 def test_folds_choose_a_size(table, tmp_path, rule, metric):
     output = tmp_path / "s.json"
     options = ["--max-size", 3, "--path", "--cv", 4, "--seed", 7, "--rule", rule]

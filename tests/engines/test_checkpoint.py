@@ -230,6 +230,7 @@ def test_a_row_that_was_changed_is_searched_anew_in_the_middle_of_a_run(problem,
     assert "is damaged: what it has of a search was changed (searching without it)" in kept.failure
 
 
+@pytest.mark.slow
 def test_nobody_waits_long_for_a_file_that_stays_locked(problem, file, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 0.5)
     kept = Checkpoint(file, {"run": "x"})

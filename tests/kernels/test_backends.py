@@ -256,6 +256,7 @@ def test_what_needs_compiled_kernels_says_so_and_all_else_works(code):
     assert scales == [1.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "kernels", "message"),
     [

@@ -90,8 +90,10 @@ def test_a_site_without_events_has_its_other_figures():
 
 @pytest.mark.parametrize(
     ("label", "which", "weighted"),  # every two of them together
-    [(0, "given", False), (0, "test", True), (1, "given", True), (1, "test", False)],
-)
+    [(0, "given", False), (1, "test", False),
+     *(pytest.param(*slow, marks=pytest.mark.slow)
+       for slow in ((0, "test", True), (1, "given", True)))],
+)  # fmt: skip
 def test_rows_of_one_class_have_their_other_figures(label, which, weighted):
     y, y_test = Y, Y_TEST
     if which == "given":

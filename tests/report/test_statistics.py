@@ -234,6 +234,7 @@ def test_figures_of_drift_and_chance():
     assert found["given data", "score", "2", "risk"]["value"] == pytest.approx(risk)
 
 
+@pytest.mark.slow
 def test_groups_of_several_columns_in_report_and_file(files):
     for name in ("a", "b"):
         table = pd.read_csv(files / f"{name}.csv")

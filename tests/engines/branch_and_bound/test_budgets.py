@@ -93,7 +93,7 @@ def test_the_initialization_of_lcpa_counts_work_too(busy):
     assert np.isfinite(found[0][0][0])
 
 
-@pytest.mark.parametrize("from_start", [False, True])
+@pytest.mark.parametrize("from_start", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_root_has_its_bound_however_long_the_search_before_it_takes(monkeypatch, from_start):
     """On a path of sizes the search around the last score took all of the time: a gap of 100%."""
     problem = make_problem(n=2000, d=60, seed=4, max_size=4)

@@ -24,6 +24,7 @@ from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.choice import choose_engine, solve
 
 
+@pytest.mark.slow
 def test_no_box_with_a_feasible_vector_is_left():
     n_left = 0
     for seed in range(20):
@@ -132,6 +133,7 @@ def test_the_gap_that_is_allowed_ends_the_search():
     assert rough.certificate.message == "gap tolerance reached"
 
 
+@pytest.mark.slow
 def test_a_start_is_kept():
     problem = many_records(200)
     best = branch_and_bound(problem)

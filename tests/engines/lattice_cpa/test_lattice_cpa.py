@@ -653,6 +653,7 @@ class TestLargeFeatures:
 
 
 class TestInterruption:
+    @pytest.mark.slow
     def test_should_stop(self, hard_problem):
         calls = itertools.count()
         solution = lattice_cpa(hard_problem, should_stop=lambda: next(calls) > 150)

@@ -245,6 +245,7 @@ def loss_of(X, y, intercept, points):
     return np.logaddexp(0, np.where(y == 1, -score, score)).mean()
 
 
+@pytest.mark.slow
 def test_the_score_is_a_proven_optimum_that_keeps_every_rule(solved, patients):
     _, solution, _ = solved
     certificate, points = solution.certificate, solution.points
