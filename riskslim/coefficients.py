@@ -265,7 +265,7 @@ class CoefficientSet:
         return copy
 
     def _integers(self, given: PerFeature, default: int, what: str) -> NDArray[np.int64]:
-        values = _spread(given, self.feature_names, default, what)
+        values = per_feature(given, self.feature_names, default, what)
         return np.array(
             [
                 checked_integer(value, f"{what} of {name!r}")
@@ -299,7 +299,7 @@ class CoefficientSet:
         if sign is None or isinstance(sign, (str, int)):
             values: list[Any] = [sign] * len(self)
         else:
-            values = _spread(sign, self.feature_names, None, "sign")
+            values = per_feature(sign, self.feature_names, None, "sign")
         for name, value in zip(self.feature_names, values, strict=True):
             if not _is_sign(value):
                 raise ValueError(
@@ -311,7 +311,7 @@ class CoefficientSet:
         if l0_penalty is None:
             return np.full(len(self), np.nan)
         values = np.array(
-            _spread(l0_penalty, self.feature_names, math.nan, "l0_penalty"), dtype=np.float64
+            per_feature(l0_penalty, self.feature_names, math.nan, "l0_penalty"), dtype=np.float64
         )
         for name, value in zip(self.feature_names, values, strict=True):
             if value < 0 or math.isinf(value):
@@ -344,8 +344,28 @@ def _checked_names(feature_names: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) -> list[Any]:
-    """One value per feature from a scalar, a sequence or a mapping by name."""
+def per_feature(value: PerFeature, names: tuple[str, ...], default: Any, what: str) -> list[Any]:
+    """One value per feature from a scalar, a sequence or a mapping by name.
+
+    Parameters
+    ----------
+    value : number, sequence of d values, or mapping from names
+    names : tuple of str
+        Of the d features.
+    default : object
+        Of features that a mapping leaves out.
+    what : str
+        How errors call it.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    ValueError
+        Too many or too few values, or names that no feature has.
+    """
     if isinstance(value, Mapping):
         _check_known(value, names, what)
         return [value.get(name, default) for name in names]

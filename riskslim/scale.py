@@ -308,9 +308,11 @@ _SHORTEST_STEP = 1e-11
 
 
 def least_over(
-    scales: ScaleSet, derivatives: Callable[[float], tuple[float, float, float]]
+    scales: ScaleSet,
+    derivatives: Callable[[float], tuple[float, float, float]],
+    ridge: float = 0.0,
 ) -> float:
-    r"""Scale with the least loss of given scores.
+    r"""Scale with the least loss of given scores, and ridge penalty.
 
     With :math:`t = 1 / m` the loss of fixed scores is convex in t, hence of one minimum between
     1 / high and 1 / low, and of a list the best scale is next to that minimum.
@@ -320,6 +322,8 @@ def least_over(
     scales : ScaleSet
     derivatives : callable
         From t to the loss, and to its first and second derivative by t.
+    ridge : float, default 0
+        Ridge penalty at t = 1, to be added.
 
     Returns
     -------
@@ -327,6 +331,8 @@ def least_over(
     """
     if scales.is_single:
         return scales.low
+    if ridge > 0.0:
+        derivatives = _with_ridge(derivatives, ridge)
     t = _convex_minimum(
         1.0 / scales.high, 1.0 / scales.low, 1.0 / scales.nearest_to_one, derivatives
     )
@@ -335,6 +341,18 @@ def least_over(
     above = next((k for k, value in enumerate(scales.values) if value * t >= 1.0), None)
     near = scales.values[-1:] if above is None else scales.values[max(above - 1, 0) : above + 1]
     return min(near, key=lambda value: (derivatives(1.0 / value)[0], abs(math.log(value * t))))
+
+
+def _with_ridge(
+    derivatives: Callable[[float], tuple[float, float, float]], ridge: float
+) -> Callable[[float], tuple[float, float, float]]:
+    """The derivatives of a loss by t, with a penalty added that is quadratic in t."""
+
+    def added(t: float) -> tuple[float, float, float]:
+        loss, slope, curvature = derivatives(t)
+        return loss + ridge * t * t, slope + 2.0 * ridge * t, curvature + 2.0 * ridge
+
+    return added
 
 
 def _convex_minimum(

@@ -108,6 +108,7 @@ def certify(
                 f"{reference!r}"
             )
     objective = loss + problem.penalty(coef)
+    _compare_ridge(problem, coef)
     if not lower_bound <= objective + bound_tolerance:
         raise CertificateError(
             f"{engine} claims a lower bound of {lower_bound!r}, above the objective "
@@ -136,6 +137,17 @@ def certify(
         scale=scale,
         scales=scales,
     )
+
+
+def _compare_ridge(problem: RiskScoreProblem, coef: NDArray[np.int64]) -> None:
+    """Refuse a ridge penalty that is not the one of the weights, added up in another way."""
+    weights = coef[1:].astype(np.longdouble) / problem.loss.scale
+    found, ridge = float(problem.l2_penalty @ weights**2), problem.ridge(coef)
+    if not abs(found - ridge) <= RECHECK_TOLERANCE * found:
+        raise CertificateError(
+            f"ridge penalty {ridge!r} of the returned vector differs from its recomputation "
+            f"{found!r}"
+        )
 
 
 def _compare_with_files(

@@ -141,6 +141,7 @@ def facts_of(
         else f"from {problem.lower[0]} to {problem.upper[0]}",
         "points": np.column_stack((problem.lower[1:], problem.upper[1:])).tolist(),
         "l0_penalty": np.broadcast_to(problem.l0_penalty, data.n_features).tolist(),
+        **({"l2_penalty": problem.l2_penalty.tolist()} if problem.has_ridge else {}),
         "min_size": problem.min_size,
         "scale": repr(problem.scales.to_plain()),
         "constraints": described,

@@ -148,7 +148,7 @@ def discrete_coordinate_descent(
     most promising features, without a search of the intercept in between.
 
     Where the problem has several scales, descents at one scale alternate with the choice of the
-    best scale, :meth:`~riskslim.LogisticLoss.best_scale` of the vector found, until no move at
+    best scale, :meth:`~riskslim.RiskScoreProblem.best_scale` of the vector found, until no move at
     this scale improves the objective. The result is 1-opt at its own best scale; a change
     of one coefficient together with the scale may still improve it.
 
@@ -247,7 +247,7 @@ def _descent_at_best_scales(
     before, n_moves = problem.loss.n_evaluations, 0
     best, least = vector, np.inf
     while True:
-        scaled = problem.at_scale(problem.loss.best_scale(vector))
+        scaled = problem.at_scale(problem.best_scale(vector))
         objective = scaled.objective(vector)
         improved = objective < least
         if improved:

@@ -270,7 +270,7 @@ class MixedSearch(SupportSearch):
     def _at_best_scale(self, vector: NDArray[np.int64]) -> RiskScoreProblem:
         if self.problem.scales.is_single:
             return self.problem
-        return self.problem.at_scale(self.problem.loss.best_scale(vector))
+        return self.problem.at_scale(self.problem.best_scale(vector))
 
     def _count(self, scaled: RiskScoreProblem, n_evaluations: int) -> None:
         loss = scaled.loss

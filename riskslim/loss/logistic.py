@@ -351,13 +351,15 @@ class LogisticLoss:
         other._resolve(size)
         return other
 
-    def best_scale(self, coef: ArrayLike) -> float:
+    def best_scale(self, coef: ArrayLike, *, ridge: float = 0.0) -> float:
         """The scale of ``scales`` at which the loss of a vector is least.
 
         Parameters
         ----------
         coef : array-like of shape (d + 1,)
             Intercept first.
+        ridge : float, default 0
+            A penalty at the scale 1 that falls with the square of the scale, and is added.
 
         Returns
         -------
@@ -382,7 +384,7 @@ class LogisticLoss:
         if self.scales.is_single:
             return self.scales.low
         start = perf_counter()
-        best = least_over(self.scales, self._evaluator().along_scales(vector))
+        best = least_over(self.scales, self._evaluator().along_scales(vector), ridge)
         self._count(start)
         return best
 

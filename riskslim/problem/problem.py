@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_int
-from riskslim.coefficients import CoefficientSet
+from riskslim.coefficients import CoefficientSet, PerFeature, per_feature
 from riskslim.constraints.allowed_points import points_in
 from riskslim.constraints.base import INTERCEPT, Constraint, Setting
 from riskslim.constraints.linear import model_size
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
     from riskslim.score.requirements import Requirement
 
-__all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_size"]
+__all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_ridge", "checked_size"]
 
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
@@ -47,13 +47,15 @@ class RiskScoreProblem:
     .. math::
 
         \min_{\lambda \in \mathcal{L}} \; l(\lambda) + \sum_{j=1}^{d} C_{0,j}
-        \mathbb{1}[\lambda_j \ne 0]
+        \mathbb{1}[\lambda_j \ne 0] + \sum_{j=1}^{d} \alpha_j \lambda_j^2
         \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max}
 
     with the normalised logistic loss :math:`l`, and to constraints on points, on which
     features are used and on risks, where there are any. The intercept :math:`\lambda_0` is neither
     penalised nor counted. The paper's loss has the scale m = 1; where a set of scales is given,
     the loss is :math:`l(\lambda / m)`, and it is minimised over :math:`\lambda` and m in the set.
+    The paper's problem has no ridge penalty, :math:`\alpha = 0`; where there is one, it is on the
+    weights in log-odds, :math:`\lambda_j / m`, so that it means the same at every scale.
 
     Parameters
     ----------
@@ -68,6 +70,10 @@ class RiskScoreProblem:
         :math:`C_0 \ge 0` of the features that have none of their own in ``coefficients``.
         With a value this small the problem is to find the lowest loss within ``max_size``,
         and the fewest features among equal losses.
+    l2_penalty : float, sequence of d floats, or mapping from names to floats, default 0
+        :math:`\alpha_j \ge 0`; features that a mapping leaves out have none. With n the total
+        weight of the rows, the best score is the most probable one if weights have a normal
+        distribution around 0 with the variance :math:`1 / (2 \alpha n)` beforehand.
     constraints : iterable of Constraint, optional
         Further requirements, all of which must be met, from :func:`~riskslim.at_most` and its
         like; see docs/constraints.md. Where they bear on the intercept, its derived bounds are
@@ -86,7 +92,7 @@ class RiskScoreProblem:
         With constant features left out and the intercept's bounds filled in.
     max_size, min_size : int
         ``max_size`` is at most the number of features that can be used.
-    l0_penalty : ndarray of float64, shape (d,)
+    l0_penalty, l2_penalty : ndarray of float64, shape (d,)
     lower, upper : ndarray of int64, shape (d + 1,)
         Bounds of the coefficient vector, intercept first.
     scales : ScaleSet
@@ -130,6 +136,7 @@ class RiskScoreProblem:
         max_size: int | None = None,
         min_size: int = 0,
         l0_penalty: float = DEFAULT_L0_PENALTY,
+        l2_penalty: PerFeature = 0.0,
         constraints: Iterable[Constraint] = (),
         scale: ScaleLike = PAPER_SCALE,
         n_threads: int = 1,
@@ -152,11 +159,12 @@ class RiskScoreProblem:
         # What `restated` repeats: below, all of it is resolved for these data and this size.
         self._stated: dict[str, Any] = {
             "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
-            "compress": compress,
+            "l2_penalty": l2_penalty, "compress": compress,
         }  # fmt: skip
         self._stated_coefficients = coefficients
         self._stated_constraints = checked_constraints(constraints)
         self.l0_penalty = _resolved_penalty(loss.coefficients, l0_penalty)
+        self.l2_penalty = checked_ridge(l2_penalty, coefficients.feature_names)
         self.min_size = min_size
         self._resolve(loss)
 
@@ -478,14 +486,44 @@ class RiskScoreProblem:
         """
         vector = np.asarray(coef)
         if scale is None:
-            scale = self.loss.best_scale(vector)
+            scale = self.best_scale(vector)
         loss = self.loss
         if scale == loss.scale:
             return loss.value(vector) + self.penalty(vector)
         scaled = loss.at_scale(scale)
         value = scaled.value(vector)
         take_over_work(loss, scaled)
-        return value + self.penalty(vector)
+        return value + self.penalty(vector, scale=scale)
+
+    def best_scale(self, coef: ArrayLike) -> float:
+        """The scale of ``scales`` at which the objective of a vector is least.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        float
+            As :meth:`LogisticLoss.best_scale` finds it, to which the ridge penalty is added.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0, 1, 0]}, [0, 1, 1, 0, 0, 1])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> for alpha in (0.0, 0.01):
+        ...     problem = RiskScoreProblem(data, coefficients, scale="free", l2_penalty=alpha)
+        ...     print(round(problem.best_scale([-1, 2]), 3))
+        1.443
+        1.948
+        """
+        return self.loss.best_scale(coef, ridge=self.sum_of_squares(coef))
 
     def reported_scale(self, coef: ArrayLike) -> float:
         """The best scale of a vector, with as few digits as the objective allows.
@@ -501,7 +539,7 @@ class RiskScoreProblem:
             share of :data:`~riskslim.scale.SCALE_TOLERANCE` of the best scale's.
         """
         vector, scales = np.asarray(coef), self.scales
-        best = self.loss.best_scale(vector)
+        best = self.best_scale(vector)
         if not scales.is_interval:
             return best
         limit = self.objective(vector, scale=best) * (1.0 + scales.tolerance)
@@ -542,7 +580,7 @@ class RiskScoreProblem:
         is flat, scales that are told apart by rounding errors are equally good.
         """
         scales = self.scales
-        scale = k * self.loss.best_scale(smaller)
+        scale = k * self.best_scale(smaller)
         if scales.values is None:
             is_allowed = scale <= scales.high * (1.0 + _SAME_OBJECTIVE)
         else:
@@ -550,8 +588,47 @@ class RiskScoreProblem:
         limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
         return is_allowed and self.objective(smaller) <= limit
 
-    def penalty(self, coef: ArrayLike) -> float:
-        r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.
+    def penalty(self, coef: ArrayLike, *, scale: float | None = None) -> float:
+        r"""Price of the features used, and ridge penalty; the intercept has none.
+
+        .. math:: \sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0] + \alpha_j (\lambda_j / m)^2
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+        scale : float, optional
+            The scale m. None: that of ``loss``, which is the only one of problems with one scale.
+
+        Returns
+        -------
+        float
+        """
+        used = np.asarray(coef)[1:] != 0
+        prices = math.fsum(self.l0_penalty[used])
+        return prices + self.ridge(coef, scale=scale) if self.has_ridge else prices
+
+    @property
+    def has_ridge(self) -> bool:
+        """True if the objective has a ridge penalty."""
+        return bool(self.l2_penalty.any())
+
+    def ridge(self, coef: ArrayLike, *, scale: float | None = None) -> float:
+        r"""Ridge penalty, :math:`\sum_j \alpha_j (\lambda_j / m)^2`.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+        scale : float, optional
+            As in :meth:`penalty`.
+
+        Returns
+        -------
+        float
+        """
+        return self.sum_of_squares(coef) / (self.loss.scale if scale is None else scale) ** 2
+
+    def sum_of_squares(self, coef: ArrayLike) -> float:
+        r"""Ridge penalty at the scale 1, :math:`\sum_j \alpha_j \lambda_j^2`.
 
         Parameters
         ----------
@@ -561,8 +638,14 @@ class RiskScoreProblem:
         -------
         float
         """
-        used = np.asarray(coef)[1:] != 0
-        return math.fsum(self.l0_penalty[used])
+        if not self.has_ridge:
+            return 0.0
+        return math.fsum(self.l2_penalty * np.asarray(coef, np.float64)[1:] ** 2)
+
+    @property
+    def point_ridge(self) -> NDArray[np.float64]:
+        """Ridge penalty of one point of each feature at the scale of ``loss``, shape (d,)."""
+        return self.l2_penalty / self.loss.scale**2
 
     def model_size(self, coef: ArrayLike) -> int:
         """Number of non-zero coefficients, the intercept not counted.
@@ -765,6 +848,40 @@ def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[
     if np.any(resolved > MAX_PENALTY):
         name = coefficients.feature_names[int(np.argmax(resolved))]
         raise ValueError(f"l0_penalty of {name!r} must be at most {MAX_PENALTY:g}")
+    resolved.setflags(write=False)
+    return resolved
+
+
+def checked_ridge(l2_penalty: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Check ridge penalties as users give them.
+
+    Parameters
+    ----------
+    l2_penalty : float, sequence of d floats, or mapping from names to floats
+    names : tuple of str
+        Of the d features.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
+        Read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No numbers, too many or too few of them, numbers that are negative or too large, or names
+        that no feature has.
+    """
+    given = per_feature(l2_penalty, names, 0.0, "l2_penalty")
+    try:
+        resolved = np.array([float(value) for value in given], np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"l2_penalty must be numbers, got {l2_penalty!r}") from None
+    for name, value in zip(names, resolved.tolist(), strict=True):
+        if not 0 <= value <= MAX_PENALTY:
+            raise ValueError(
+                f"l2_penalty of {name!r} must be between 0 and {MAX_PENALTY:g}, got {value!r}"
+            )
     resolved.setflags(write=False)
     return resolved
 

@@ -66,7 +66,7 @@ def remarks_on(
     separated = separations(data, vector)
     # Of many rows it takes a while: once, for all who ask.
     if not problem.is_constrained_per_scale:
-        scale = problem.loss.best_scale(vector)
+        scale = problem.best_scale(vector)
     elif scale is None:
         scale = _best_scale_allowed(problem, vector)
     remarks = (
