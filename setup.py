@@ -21,7 +21,7 @@ KERNELS = [
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "row_tiles", "odds", "threads", "pool", "rows", "build", "nodes",
-    "cells", "rated", "support_enumeration", "cutoffs",
+    "ridge", "cells", "rated", "support_enumeration", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

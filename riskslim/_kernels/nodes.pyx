@@ -17,6 +17,12 @@ budget form a convex set, and at fixed t everything is as with one scale; the sl
 value by t is gradient . coef / t. A linearisation is linear in t for every integer vector: where
 it reaches the cutoff at both ends of the interval, it does between them, so that bound and
 tightening at the two ends are those of the interval.
+
+A ridge penalty alpha_j coef_j^2 is never linearised. The bound has it as it is at one t. Over an
+interval of t it has it with a tangent of t^2, which keeps it linear in t, and besides as it is
+with a t for each feature, which is weaker in narrow intervals and strong in wide ones. The relaxation has its convex
+envelope, for a multiplier of the budget that is searched for (ridge.h): node.objective is the
+Lagrangian function then.
 """
 
 from libc.math cimport ceil, fabs, floor, INFINITY, rint, sqrt
@@ -58,6 +64,25 @@ cdef extern from "nodes.h" nogil:
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
 
+cdef extern from "ridge.h" nogil:
+    double rs_ridge_term(double g, double q, double z) noexcept
+    double rs_ridge_size(double g, double q, double z) noexcept
+    double rs_ridge_least(double g, double q, double low, double high, double *at) noexcept
+    bint rs_ridge_within(double g, double q, double limit, double *low, double *high) noexcept
+    double rs_ridge_least_apart(double g, double alpha, double low, double high, double t_low,
+                                double t_high, double *at) noexcept
+    double rs_ridge_least_apart_below(double g, double alpha, double low, double high,
+                                      double t_low, double t_high, double *at) noexcept
+    bint rs_ridge_within_apart(double g, double alpha, double limit, double t_low, double t_high,
+                               double *low, double *high) noexcept
+    bint rs_ridge_within_apart_below(double g, double alpha, double limit, double t_low,
+                                     double t_high, double *low, double *high) noexcept
+    double rs_turn(double end, double c, double alpha) noexcept
+    double rs_line_slope(double turn, double c, double alpha) noexcept
+    double rs_envelope(double x, double end, double c, double alpha) noexcept
+    double rs_ridge_use(double x, double end, double c, double alpha) noexcept
+    double rs_least_use(double slope, double end, double alpha) noexcept
+
 
 # Relative slack of a quotient before it is rounded to an integer; loosens boxes only.
 DEF SLACK = 1e-9
@@ -88,6 +113,14 @@ HESSIAN_ROWS = 32768
 WIDE_ROWS, WIDE = 8192, 32
 cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS, FIRST_WIDE_ROWS = WIDE_ROWS, FEW = WIDE
 
+# Ratio of an interval of t up to which a tangent of t^2 says something.
+DEF WIDEST = 3.0
+# Multipliers of the budget that are tried, and how exact they have to be where a ridge penalty asks
+# for them: as a share of the tolerance, and in uses.
+DEF MULTIPLIERS = 12
+DEF MULTIPLIER_SHARE = 0.02
+DEF USE_ERROR = 1e-9
+
 # Share of the tolerance that an intercept may cost where all that is asked for is an estimate.
 DEF IDLE = 0.05
 # Looks of one linearisation at a box that shrinks.
@@ -110,6 +143,8 @@ cdef struct Problem:
     const double *positive
     const double *negative
     const double *penalty         # by coefficient; 0 for the intercept
+    const double *ridge           # the same
+    bint has_ridge
     const double *largest         # largest |x| of each column; 1 for the intercept
     const int64_t *duplicate           # coefficient that has to be at an end before this one is used
     const double *end_above       # the duplicate's value if this one is positive,
@@ -162,6 +197,7 @@ cdef struct Scratch:
     double *factor                # p x p
     double *qp                    # 12 p
     double *value                 # p
+    double *size                  # p
     double *saved                 # p
     double *boxes                 # 4 p
     Py_ssize_t *order             # p
@@ -410,16 +446,82 @@ cdef inline double cheapest(double g, double lower, double upper) noexcept nogil
     return least
 
 
+cdef struct Square:
+    # t^2 in the ridge penalty of a bound at t, or less than that, and the size of its terms.
+    double value
+    double size
+
+
+cdef inline Square square_at(const Node *node, double t) noexcept nogil:
+    """t^2, or its tangent at the node's t where t may lie in an interval: it is linear in t."""
+    cdef Square square
+    cdef double touched
+    if node.t_low == node.t_high:
+        square.value = square.size = t * t
+        return square
+    touched = min(max(node.t, node.t_low), node.t_high)
+    square.value = touched * (2.0 * t - touched)
+    square.size = touched * (2.0 * t + touched)
+    return square
+
+
+cdef inline double cheapest_ridged(
+    double g, double q, double lower, double upper, double *at
+) noexcept nogil:
+    """Least g z + q z^2 over the non-zero integers z of a box around zero, and one with it."""
+    cdef double least = INFINITY, below, z
+    at[0] = 0.0
+    if upper >= 1.0:
+        least = rs_ridge_least(g, q, 1.0, upper, at)
+    if lower <= -1.0:
+        below = rs_ridge_least(g, q, lower, -1.0, &z)
+        if below < least:
+            least = below
+            at[0] = z
+    return least
+
+
+cdef double least_apart(
+    const Problem *pb, const Node *node, Py_ssize_t j, double gradient, double *size
+) noexcept nogil:
+    """Least gradient t z + ridge (t z)^2 over the integers z != 0 of a box and all t of the node.
+
+    Of the intercept over z = 0 as well. ``size`` gets that of the terms that may cancel.
+    """
+    cdef double low = node.lower[j], high = node.upper[j], least = INFINITY, v, w, g
+    cdef int end
+    size[0] = 0.0
+    if pb.ridge[j] == 0.0:
+        for end in range(2):
+            g = gradient * (node.t_high if end else node.t_low)
+            least = min(least, cheapest(g, low, high) if is_free(node, j) else
+                        min(g * low, g * high))
+        return least
+    if high >= 1.0:
+        least = rs_ridge_least_apart(
+            gradient, pb.ridge[j], max(low, 1.0), high, node.t_low, node.t_high, &w)
+        size[0] = rs_ridge_size(gradient, pb.ridge[j], w)
+    if low <= -1.0:
+        v = rs_ridge_least_apart_below(
+            gradient, pb.ridge[j], low, min(high, -1.0), node.t_low, node.t_high, &w)
+        if v < least:
+            least = v
+            size[0] = rs_ridge_size(gradient, pb.ridge[j], w)
+    return least
+
+
 cdef bint linear_bound(
     const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
-    double slope_size, double t, Scratch *sc, Choice *choice,
+    double slope_size, double t, bint apart, Scratch *sc, Choice *choice,
 ) noexcept nogil:
     """Minimum of loss + gradient (t z - coef) + penalties over the node's integer vectors z.
 
-    False if there is none. ``sc.value`` has the price of using each free feature.
+    Where features are ``apart``, each may have a t of its own from the node's interval, and ``t``
+    is the largest one. False if there is none. ``sc.value`` has the price of using each free feature.
     """
     cdef Py_ssize_t j, k, n_free = 0
-    cdef double bound = loss, size = loss, reach = 0.0, least, v, g
+    cdef double bound = loss, size = loss, reach = 0.0, least, v, g, q, z
+    cdef Square square = square_at(node, t)
     node.n_in = 0
     for j in range(pb.p):
         if node.lower[j] > node.upper[j]:
@@ -438,7 +540,15 @@ cdef bint linear_bound(
         reach += pb.largest[j] * (
             2.0 * fabs(coef[j]) + t * max(fabs(node.lower[j]), fabs(node.upper[j])))
         if is_free(node, j):
-            v = pb.penalty[j] + cheapest(g, node.lower[j], node.upper[j])
+            if apart:
+                v = pb.penalty[j] + least_apart(pb, node, j, gradient[j], &sc.size[j])
+            elif pb.ridge[j] == 0.0:
+                v = pb.penalty[j] + cheapest(g, node.lower[j], node.upper[j])
+                sc.size[j] = 0.0
+            else:
+                q = pb.ridge[j] * square.value
+                v = pb.penalty[j] + cheapest_ridged(g, q, node.lower[j], node.upper[j], &z)
+                sc.size[j] = rs_ridge_size(g, pb.ridge[j] * square.size, z)
             sc.value[j] = v
             k = n_free
             while k > 0 and sc.value[sc.order[k - 1]] > v:
@@ -447,7 +557,15 @@ cdef bint linear_bound(
             sc.order[k] = j
             n_free += 1
             continue
-        least = min(g * node.lower[j], g * node.upper[j])
+        if apart:
+            least = least_apart(pb, node, j, gradient[j], &z)
+            size += z
+        elif pb.ridge[j] == 0.0:
+            least = min(g * node.lower[j], g * node.upper[j])
+        else:
+            q = pb.ridge[j] * square.value
+            least = rs_ridge_least(g, q, node.lower[j], node.upper[j], &z)
+            size += rs_ridge_size(g, pb.ridge[j] * square.size, z)
         if j > 0:
             node.n_in += 1
             least += pb.penalty[j]
@@ -463,7 +581,7 @@ cdef bint linear_bound(
         if v >= 0.0 and k >= choice.forced:
             break
         bound += v
-        size += fabs(v)
+        size += fabs(v) + sc.size[sc.order[k]]
         k += 1
     choice.n_used = k
     choice.worst = sc.value[sc.order[k - 1]] if k > 0 else -INFINITY
@@ -506,11 +624,65 @@ cdef int tighten_used(
     return 0
 
 
-cdef int tighten_free(
-    const Problem *pb, Node *node, Py_ssize_t j, double g, const Choice *choice, bint used,
-    double value,
+cdef int tighten_used_ridged(
+    Node *node, Py_ssize_t j, double g, double q, double slack
 ) noexcept nogil:
-    """A free feature: values that the bound with the feature in, or out, excludes. -1: all."""
+    """A feature that is in: integers whose term is above the least one by more than the slack."""
+    cdef double low = node.lower[j], high = node.upper[j], at, least
+    least = rs_ridge_least(g, q, low, high, &at)
+    if not rs_ridge_within(g, q, least + slack, &low, &high):
+        low = high = at
+    low, high = min(low, at), max(high, at)
+    if low == node.lower[j] and high == node.upper[j]:
+        return 0
+    node.lower[j], node.upper[j] = low, high
+    return 1
+
+
+cdef int tighten_used_apart(
+    const Problem *pb, Node *node, Py_ssize_t j, double g, double slack
+) noexcept nogil:
+    """The same with a t for each feature."""
+    cdef double low = node.lower[j], high = node.upper[j], size
+    cdef double limit = least_apart(pb, node, j, g, &size) + slack
+    cdef bint found
+    if low > 0.0:
+        found = rs_ridge_within_apart(
+            g, pb.ridge[j], limit, node.t_low, node.t_high, &low, &high)
+    else:
+        found = rs_ridge_within_apart_below(
+            g, pb.ridge[j], limit, node.t_low, node.t_high, &low, &high)
+    # The least one is within: what is lost by rounding errors leaves the box as it is.
+    if not found or (low == node.lower[j] and high == node.upper[j]):
+        return 0
+    node.lower[j], node.upper[j] = low, high
+    return 1
+
+
+cdef inline void keep_within(
+    const Node *node, double g, double q, bint apart, double limit, double *least, double *most,
+    double *low, double *high,
+) noexcept nogil:
+    """Shrink both sides of a free feature's box to what a limit permits; 0 for none of a side."""
+    if high[0] >= 1.0 and not (
+            rs_ridge_within_apart(g, q, limit, node.t_low, node.t_high, least, high) if apart else
+            rs_ridge_within(g, q, limit, least, high)):
+        high[0] = 0.0
+    if low[0] <= -1.0 and not (
+            rs_ridge_within_apart_below(g, q, limit, node.t_low, node.t_high, low, most) if apart
+            else rs_ridge_within(g, q, limit, low, most)):
+        low[0] = 0.0
+
+
+cdef int tighten_free(
+    const Problem *pb, Node *node, Py_ssize_t j, double g, double q, bint apart,
+    const Choice *choice, bint used, double value,
+) noexcept nogil:
+    """A free feature: values that the bound with the feature in, or out, excludes. -1: all.
+
+    With a ridge penalty a value z costs g z + q z^2, or, with a t for each feature, g t z + q (t z)^2
+    at its best t.
+    """
     cdef double others, without, room, low = node.lower[j], high = node.upper[j]
     cdef double least = 1.0, most = -1.0    # ends of the sides next to zero
     if choice.room <= 0:
@@ -526,14 +698,16 @@ cdef int tighten_free(
         without = choice.bound
     # z costs others + penalty + g z; it stays if g z <= room.
     room = pb.cutoff - others - pb.penalty[j]
-    if high >= 1.0:
+    if pb.ridge[j] > 0.0:
+        keep_within(node, g, q, apart, room, &least, &most, &low, &high)
+    elif high >= 1.0:
         if g > 0.0:
             high = lowered(high, room / g, 0.0) if room >= 0.0 else 0.0
         elif g * high > room:
             high = 0.0
         elif g < 0.0 and room < 0.0:
             least = max(1.0, ceil(room / g - SLACK * (1.0 + fabs(room / g))))
-    if low <= -1.0:
+    if low <= -1.0 and pb.ridge[j] == 0.0:
         if g < 0.0:
             low = raised(low, room / -g, 0.0) if room >= 0.0 else 0.0
         elif g * low > room:
@@ -563,7 +737,8 @@ cdef int tighten(
     """Shrink the box by what the bound excludes; the number of changes, -1 if nothing is left."""
     cdef Py_ssize_t j
     cdef int changes = 0, change
-    cdef double slack = pb.cutoff - choice.bound
+    cdef double slack = pb.cutoff - choice.bound, q
+    cdef Square square = square_at(node, t)
     if slack <= 0.0:
         return -1
     if not slack < INFINITY:    # nor if it is not a number
@@ -571,9 +746,12 @@ cdef int tighten(
     for j in range(pb.p):
         if node.lower[j] == node.upper[j]:
             continue
+        q = pb.ridge[j] * square.value
         if is_free(node, j):
             change = tighten_free(
-                pb, node, j, t * gradient[j], choice, sc.state[j], sc.value[j])
+                pb, node, j, t * gradient[j], q, False, choice, sc.state[j], sc.value[j])
+        elif pb.ridge[j] > 0.0:
+            change = tighten_used_ridged(node, j, t * gradient[j], q, slack)
         else:
             change = tighten_used(pb, node, j, t * gradient[j], slack)
         if change < 0 or node.lower[j] > node.upper[j]:
@@ -618,8 +796,14 @@ cdef int bound_and_tighten(
     if pb.tilt != NULL:
         return estimate(pb, node, coef, gradient, loss, slope_size, sc)
     if node.t_low < node.t_high:
-        changes = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
-    elif not linear_bound(pb, node, coef, gradient, loss, slope_size, node.t, sc, &choice):
+        changes = 0
+        if pb.has_ridge:
+            changes = bound_apart(pb, node, coef, gradient, loss, slope_size, sc)
+        if changes >= 0 and not (pb.has_ridge and node.t_high > WIDEST * node.t_low):
+            more = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
+            changes = -1 if more < 0 else changes + more
+    elif not linear_bound(
+            pb, node, coef, gradient, loss, slope_size, node.t, False, sc, &choice):
         node.bound = INFINITY
         return -1
     else:
@@ -631,6 +815,37 @@ cdef int bound_and_tighten(
         return -1
     more = order_duplicates(pb, node)
     return -1 if more < 0 else changes + more
+
+
+cdef int bound_apart(
+    const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
+    double slope_size, Scratch *sc,
+) noexcept nogil:
+    """Bound and box over an interval of t with a t for each feature; -1 if the node is pruned."""
+    cdef Choice choice
+    cdef Py_ssize_t j
+    cdef int changes = 0, change
+    if not linear_bound(
+            pb, node, coef, gradient, loss, slope_size, node.t_high, True, sc, &choice):
+        node.bound = INFINITY
+        return -1
+    node.bound = max(node.bound, choice.bound)
+    if node.bound >= pb.cutoff:
+        return -1
+    if not pb.cutoff - choice.bound < INFINITY:
+        return 0
+    for j in range(1, pb.p):
+        if node.lower[j] == node.upper[j] or pb.ridge[j] == 0.0:
+            continue
+        if is_free(node, j):
+            change = tighten_free(
+                pb, node, j, gradient[j], pb.ridge[j], True, &choice, sc.state[j], sc.value[j])
+        else:
+            change = tighten_used_apart(pb, node, j, gradient[j], pb.cutoff - choice.bound)
+        if change < 0:
+            return -1
+        changes += change
+    return changes
 
 
 cdef int estimate(
@@ -647,9 +862,12 @@ cdef int estimate(
     node.gradient[0] = 0.0    # the pass that follows polishes the intercept
     for end in range(2 if node.t_low < node.t_high else 1):
         if not linear_bound(pb, node, coef, gradient, loss, slope_size,
-                            node.t_high if end else node.t_low, sc, &choice):
+                            node.t_high if end else node.t_low, False, sc, &choice):
             break
         bound = min(bound, choice.bound)
+    if pb.has_ridge and node.t_low < node.t_high and linear_bound(
+            pb, node, coef, gradient, loss, slope_size, node.t_high, True, sc, &choice):
+        bound = max(bound, choice.bound)
     node.gradient[0] = slope
     if bound < INFINITY:
         node.bound = max(node.bound, bound)
@@ -695,7 +913,8 @@ cdef int bound_interval(
     memcpy(given + pb.p, node.upper, pb.p * sizeof(double))
     for end in range(2):
         t = node.t_high if end else node.t_low
-        if not linear_bound(pb, node, coef, gradient, loss, slope_size, t, sc, &choice[end]):
+        if not linear_bound(
+                pb, node, coef, gradient, loss, slope_size, t, False, sc, &choice[end]):
             node.bound = INFINITY
             return -1
         changes[end] = -1
@@ -775,14 +994,49 @@ cdef bint project(const Problem *pb, Node *node, double *coef) noexcept nogil:
     return moved
 
 
+cdef inline double end_at(const Node *node, Py_ssize_t j, double x) noexcept nogil:
+    """Largest size of a coefficient on the side of x."""
+    return node.t * (node.upper[j] if x > 0.0 else -node.lower[j])
+
+
+cdef double ridged_penalties(const Problem *pb, const Node *node) noexcept nogil:
+    """Envelope of the penalties with the multiplier of the budget, less what the budget gives."""
+    cdef Py_ssize_t j
+    cdef double total = 0.0, x
+    cdef Py_ssize_t room = pb.max_size
+    for j in range(1, pb.p):
+        x = node.coef[j]
+        if is_in(node, j):
+            total += pb.penalty[j] + pb.ridge[j] * x * x
+            room -= 1
+        elif is_free(node, j) and x != 0.0:
+            total += rs_envelope(
+                fabs(x), end_at(node, j, x), pb.penalty[j] + node.multiplier, pb.ridge[j])
+    return total - node.multiplier * room
+
+
 cdef double penalties(const Problem *pb, const Node *node) noexcept nogil:
     cdef Py_ssize_t j
     cdef double total = 0.0
+    if pb.has_ridge:
+        return ridged_penalties(pb, node)
     for j in range(1, pb.p):
         if is_in(node, j):
             total += pb.penalty[j]
         elif is_free(node, j):
             total += pb.penalty[j] * use_at(node, j, node.coef[j])
+    return total
+
+
+cdef double penalties_of(
+    const Problem *pb, Node *node, double *coef, double t
+) noexcept nogil:
+    """Penalties of another point with the node's box and multiplier."""
+    cdef double *own = node.coef
+    cdef double own_t = node.t, total
+    node.coef, node.t = coef, t
+    total = penalties(pb, node)
+    node.coef, node.t = own, own_t
     return total
 
 
@@ -802,7 +1056,12 @@ cdef void choose_working_set(
             model.m += 1
             continue
         g = node.t * node.gradient[j]
-        v = -(min(g * node.lower[j], g * node.upper[j]) + pb.penalty[j])
+        if pb.ridge[j] > 0.0:
+            v = -(min(rs_least_use(node.gradient[j], node.t * node.upper[j], pb.ridge[j]),
+                      rs_least_use(-node.gradient[j], -node.t * node.lower[j], pb.ridge[j]))
+                  + pb.penalty[j])
+        else:
+            v = -(min(g * node.lower[j], g * node.upper[j]) + pb.penalty[j])
         if v <= 0.98 * node.multiplier or v <= 0.0:
             continue
         sc.value[j] = v
@@ -1069,12 +1328,313 @@ cdef double solve_qp(
     return total
 
 
+# The same with a ridge penalty: a variable is on a line of its envelope, or beyond its turn.
+DEF ON_LINE = 1
+DEF BEYOND = 2
+
+
+cdef struct Ends:
+    # Values between which a variable's penalty is what it is at x, and its two derivatives there.
+    double low
+    double high
+    double slope
+    double curvature
+    double weight                 # by which a multiplier of the budget changes the slope
+
+
+cdef inline Ends ends_at(
+    const Problem *pb, const Node *node, Py_ssize_t j, double x, int state, double mu
+) noexcept nogil:
+    """The part of a variable's envelope that it is on."""
+    cdef Ends ends
+    cdef double c, alpha = pb.ridge[j], end, turn
+    ends.low, ends.high = node.t * node.lower[j], node.t * node.upper[j]
+    ends.slope, ends.curvature, ends.weight = 2.0 * alpha * x, 2.0 * alpha, 0.0
+    if not is_free(node, j) or x == 0.0:
+        return ends
+    c, end = pb.penalty[j] + mu, end_at(node, j, x)
+    turn = rs_turn(end, c, alpha)
+    if state == BEYOND:
+        if x > 0.0:
+            ends.low = turn
+        else:
+            ends.high = -turn
+        return ends
+    ends.slope, ends.curvature, ends.weight = rs_line_slope(turn, c, alpha), 0.0, 1.0 / turn
+    if x > 0.0:
+        ends.low, ends.high = 0.0, turn
+    else:
+        ends.low, ends.high = -turn, 0.0
+        ends.slope, ends.weight = -ends.slope, -ends.weight
+    return ends
+
+
+cdef inline int state_at(
+    const Problem *pb, const Node *node, Py_ssize_t j, double x, double mu
+) noexcept nogil:
+    cdef double low = node.t * node.lower[j], high = node.t * node.upper[j], end
+    if low == high or (not is_free(node, j) and (x <= low or x >= high)):
+        return FIXED
+    if not is_free(node, j):
+        return BEYOND
+    if x == 0.0 or x <= low or x >= high:
+        return FIXED
+    end = end_at(node, j, x)
+    return BEYOND if fabs(x) >= rs_turn(end, pb.penalty[j] + mu, pb.ridge[j]) else ON_LINE
+
+
+cdef double gain_of_moving(
+    const Problem *pb, const Node *node, Py_ssize_t j, double x, double slope, double mu,
+    int *state, double *start,
+) noexcept nogil:
+    """Slope by which a fixed variable falls as it leaves its place, 0 if it is best there.
+
+    ``state`` is the part of the envelope that it enters, ``start`` 1 or -1, the way it goes.
+    """
+    cdef double low = node.t * node.lower[j], high = node.t * node.upper[j], best = 0.0, v
+    cdef double c = pb.penalty[j] + mu, alpha = pb.ridge[j], turn
+    cdef int way
+    for way in range(-1, 2, 2):
+        if (way > 0 and x >= high) or (way < 0 and x <= low):
+            continue
+        if x == 0.0 and is_free(node, j):
+            turn = rs_turn(high if way > 0 else -low, c, alpha)
+            v = -(way * slope + rs_line_slope(turn, c, alpha))
+            if v > best:
+                best = v
+                state[0] = ON_LINE if turn > 0.0 else BEYOND
+                start[0] = way
+            continue
+        v = 2.0 * alpha * x
+        if is_free(node, j):    # at its end, from where it goes back
+            turn = rs_turn(high if x > 0.0 else -low, c, alpha)
+            if fabs(x) <= turn:
+                v = rs_line_slope(turn, c, alpha) * (1.0 if x > 0.0 else -1.0)
+        v = -way * (slope + v)
+        if v > best:
+            best = v
+            state[0] = BEYOND
+            if is_free(node, j) and fabs(x) <= turn:
+                state[0] = ON_LINE
+            start[0] = way
+    return best
+
+
+cdef double solve_ridged_qp(
+    const Problem *pb, const Node *node, const Model *model, double *coef, double mu,
+    double accuracy, double *used, double *falling, Scratch *sc,
+) noexcept nogil:
+    """Minimise the model, with the envelope of all penalties at a multiplier of the budget.
+
+    Primal active set method, as in :func:`solve_qp`. ``used`` gets the sum of uses, ``falling``
+    what it falls by for each unit of the multiplier.
+    """
+    cdef Py_ssize_t m = model.m, a, b, i, j, f, block, limit = 60 + 12 * m
+    cdef Py_ssize_t *interior = sc.interior
+    cdef int *state = sc.state
+    cdef double *x = sc.qp
+    cdef double *y = sc.qp + m              # hessian (x - point)
+    cdef double *way = sc.qp + 2 * m        # the way that a variable at 0 is to go
+    cdef double *ridge = sc.qp + 3 * m
+    cdef double *step = sc.qp + 4 * m
+    cdef double *along = sc.qp + 5 * m
+    cdef double *low = sc.qp + 6 * m
+    cdef double *high = sc.qp + 7 * m
+    cdef double *c = sc.qp + 8 * m
+    cdef double *weight = sc.qp + 9 * m
+    cdef double *bend = sc.qp + 11 * m
+    cdef const double *h = model.hessian
+    cdef double alpha, limit_a, v, worst, total, c_mu, side = 0.0, width
+    cdef Ends ends
+    cdef int entered = FIXED, stalled = 0, chosen = FIXED
+    pb.counters[3] += 1.0
+    for a in range(m):
+        j = model.working[a]
+        x[a] = coef[j]
+        c[a] = model.gradient[j]
+        width = node.t * (node.upper[j] - node.lower[j])
+        bend[a] = 1e-9 * h[a * m + a] + 1e-12 / (1.0 + width * width)
+        state[a] = state_at(pb, node, j, x[a], mu)
+        way[a] = 1.0 if x[a] > 0.0 else -1.0
+    for a in range(m):
+        y[a] = 0.0
+        for b in range(m):
+            y[a] += h[a * m + b] * (x[b] - model.point[model.working[b]])
+    while True:
+        f = 0
+        for a in range(m):
+            if state[a] != FIXED:
+                j = model.working[a]
+                # A variable that leaves 0 is on the line that it enters.
+                v = x[a] if x[a] != 0.0 else 1e-300 * way[a]
+                ends = ends_at(pb, node, j, v, state[a], mu)
+                low[a], high[a], weight[a] = ends.low, ends.high, ends.weight
+                ridge[a] = bend[a] + ends.curvature
+                step[f] = -(c[a] + y[a] + (ends.slope if state[a] == ON_LINE else
+                                           2.0 * pb.ridge[j] * x[a]))
+                interior[f] = a
+                f += 1
+        if f > 0:
+            factorise(h, m, interior, f, ridge, sc.factor, sc.qp + 10 * m)
+        limit -= 1
+        if limit <= 0 or halts(pb):
+            break
+        block = -1
+        alpha = 1.0
+        if f > 0:
+            substitute(sc.factor, f, step)
+            for i in range(f):
+                a = interior[i]
+                if step[i] > 0.0:
+                    v = high[a]
+                elif step[i] < 0.0:
+                    v = low[a]
+                else:
+                    continue
+                limit_a = (v - x[a]) / step[i]
+                if limit_a < alpha:
+                    alpha = max(limit_a, 0.0)
+                    block = i
+            for i in range(f):
+                v = alpha * step[i]
+                if v == 0.0:
+                    continue
+                a = interior[i]
+                x[a] += v
+                for b in range(m):
+                    y[b] += v * h[a * m + b]
+            if block >= 0:
+                a = interior[block]
+                j = model.working[a]
+                v = high[a] if step[block] > 0.0 else low[a]
+                x[a] = v
+                if v == node.t * node.lower[j] or v == node.t * node.upper[j]:
+                    state[a] = FIXED
+                elif is_free(node, j) and v == 0.0:
+                    state[a] = FIXED
+                else:
+                    state[a] = ON_LINE if state[a] == BEYOND else BEYOND
+                if alpha < 1e-12:
+                    stalled += 1
+                    if stalled > 3 * m + 20:
+                        break
+                continue
+        # Which fixed variable gains most by moving?
+        block, worst = -1, accuracy
+        for a in range(m):
+            j = model.working[a]
+            if state[a] != FIXED or node.lower[j] == node.upper[j]:
+                continue
+            v = gain_of_moving(pb, node, j, x[a], c[a] + y[a], mu, &entered, &side)
+            if v <= 0.0:
+                continue
+            width = node.t * (node.upper[j] - node.lower[j])
+            v = min(0.5 * v * v / (h[a * m + a] + bend[a]), v * width)
+            if v > worst:
+                worst, block, chosen = v, a, entered
+                way[a] = side
+        if block < 0:
+            break
+        state[block] = chosen
+    # What the multiplier changes: lines become steeper, and turns move.
+    used[0] = falling[0] = total = 0.0
+    for i in range(f):
+        along[i] = weight[interior[i]]
+    if f > 0:
+        substitute(sc.factor, f, along)
+    for i in range(f):
+        falling[0] += weight[interior[i]] * along[i]
+    for a in range(m):
+        j = model.working[a]
+        coef[j] = x[a]
+        total += (c[a] + 0.5 * y[a]) * (x[a] - model.point[j])
+        if is_in(node, j):
+            total += pb.penalty[j] + pb.ridge[j] * x[a] * x[a]
+        elif is_free(node, j) and x[a] != 0.0:
+            c_mu = pb.penalty[j] + mu
+            v = end_at(node, j, x[a])
+            total += rs_envelope(fabs(x[a]), v, c_mu, pb.ridge[j])
+            width = rs_ridge_use(fabs(x[a]), v, c_mu, pb.ridge[j])
+            used[0] += width
+            if width < 1.0 and c_mu < pb.ridge[j] * v * v:
+                falling[0] += 0.5 * width / c_mu
+    return total
+
+
+cdef double solve_ridged(
+    const Problem *pb, const Node *node, const Model *model, double *coef, double *multiplier,
+    double accuracy, Scratch *sc,
+) noexcept nogil:
+    """Minimise the model with the multiplier at which the budget is used up, or 0.
+
+    The least value is concave in the multiplier, and its slope the sum of uses less the budget.
+    """
+    cdef double low = 0.0, high = INFINITY, mu = multiplier[0], used, falling, value, over, new
+    cdef Py_ssize_t j, room = pb.max_size
+    cdef int i
+    for j in range(1, pb.p):
+        if is_in(node, j):
+            room -= 1
+    for i in range(MULTIPLIERS):
+        value = solve_ridged_qp(pb, node, model, coef, mu, accuracy, &used, &falling, sc)
+        value -= mu * room
+        over = used - room
+        if pb.halted[0] or i == MULTIPLIERS - 1:
+            break
+        if over > 0.0:
+            low = mu
+        else:
+            high = mu
+        if fabs(over) <= USE_ERROR or (mu == 0.0 and over <= 0.0):
+            break
+        new = mu + over / falling if falling > 0.0 else INFINITY
+        if 0.5 * fabs(over * (new - mu)) <= MULTIPLIER_SHARE * pb.tolerance:
+            break
+        if not low < new < high:
+            new = 0.5 * (low + high) if high < INFINITY else 4.0 * max(mu, 1e-6)
+            if low == 0.0 and i < 2 and over < 0.0:
+                new = 0.0
+        if high < INFINITY and high - low <= 1e-14 * high:
+            break
+        mu = new
+    multiplier[0] = mu
+    return value
+
+
+cdef double solve_at(
+    const Problem *pb, const Node *node, const Model *model, double *coef, double *multiplier,
+    double accuracy, Scratch *sc,
+) noexcept nogil:
+    """Minimise the model at the node's t."""
+    if pb.has_ridge:
+        return solve_ridged(pb, node, model, coef, multiplier, accuracy, sc)
+    return solve_qp(pb, node, model, coef, multiplier, accuracy, sc)
+
+
+cdef void add_ridge_by_t(
+    const Problem *pb, const Node *node, const Model *model, double mu, double *slope,
+    double *curvature, Scratch *sc,
+) noexcept nogil:
+    """Derivatives of the penalties by log t, of points that stay as they are with their uses."""
+    cdef Py_ssize_t a, j
+    cdef double x, v
+    for a in range(model.m):
+        j, x = model.working[a], sc.qp[a]
+        if j == 0 or x == 0.0:
+            continue
+        v = 2.0 * pb.ridge[j] * x * x
+        if is_free(node, j):
+            v /= rs_ridge_use(fabs(x), end_at(node, j, x), pb.penalty[j] + mu, pb.ridge[j])
+        slope[0] += v
+        curvature[0] += v
+
+
 cdef double solve_model(
     const Problem *pb, Node *node, const Model *model, double *coef, double *multiplier,
     double accuracy, Scratch *sc,
 ) noexcept nogil:
     """Minimise the model over t as well, by the sign of the slope of its least value by t."""
-    cdef double value = solve_qp(pb, node, model, coef, multiplier, accuracy, sc)
+    cdef double value = solve_at(pb, node, model, coef, multiplier, accuracy, sc)
     cdef double low = node.t_low, high = node.t_high, slope, curvature, t, ratio
     cdef double before = 0.0, slope_before = 0.0
     cdef Py_ssize_t a, j, m = model.m
@@ -1090,6 +1650,8 @@ cdef double solve_model(
             slope += (sc.qp[8 * m + a] + sc.qp[m + a]) * sc.qp[a]
             for j in range(m):
                 curvature += sc.qp[a] * model.hessian[a * m + j] * sc.qp[j]
+        if pb.has_ridge:
+            add_ridge_by_t(pb, node, model, multiplier[0], &slope, &curvature, sc)
         slope /= node.t
         curvature /= node.t * node.t
         if slope > 0.0:
@@ -1113,7 +1675,7 @@ cdef double solve_model(
         for j in range(pb.p):
             coef[j] *= ratio
         project(pb, node, coef)
-        value = solve_qp(pb, node, model, coef, multiplier, accuracy, sc)
+        value = solve_at(pb, node, model, coef, multiplier, accuracy, sc)
     return value
 
 
@@ -1135,7 +1697,7 @@ cdef int relax(
     cdef bint renewed = False, exact, fresh = False
     cdef int i, changes, halving
     cdef Py_ssize_t j
-    cdef double before, gap, gap_before = INFINITY, t
+    cdef double before, gap, gap_before = INFINITY, t, loss
     project(pb, node, node.coef)
     for i in range(iterations):
         if halts(pb):
@@ -1175,9 +1737,11 @@ cdef int relax(
             present = model
         memcpy(sc.saved, node.coef, pb.p * sizeof(double))
         before = node.objective
-        t = node.t
+        t, loss = node.t, node.loss
         solve_model(pb, node, present, node.coef, &node.multiplier,
                     0.001 * pb.tolerance / present.m, sc)
+        if pb.has_ridge and known:
+            before = loss + penalties_of(pb, node, sc.saved, t)
         evaluate_relaxation(pb, node, sc)
         if pb.halted[0]:
             return IS_OPEN
@@ -1248,6 +1812,10 @@ cdef Branch choose_branch(
         x = node.coef[j] / node.t
         if not is_free(node, j) or fabs(x) < 1e-9:
             continue
+        if pb.ridge[j] > 0.0 and rs_ridge_use(
+                fabs(node.coef[j]), end_at(node, j, x), pb.penalty[j] + node.multiplier,
+                pb.ridge[j]) >= 1.0 - 1e-6:
+            continue    # settled, whatever its points are
         if use(x, node.lower[j], node.upper[j]) >= 1.0 - 1e-6 and fabs(x - rint(x)) <= 1e-6:
             continue
         x = node.coef[j]
@@ -1335,7 +1903,7 @@ def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
     cdef Py_ssize_t width = padded_p(p)
     return (
         3 * n + RS_BLOCK + (width + 2) * RS_TILE + width * (width + 4) // 2 * RS_TILE_LANES
-        + 3 * p * p + 12 * p + 18 * p,
+        + 3 * p * p + 12 * p + 19 * p,
         5 * p,
     )
 
@@ -1358,6 +1926,7 @@ cdef void lay_out(
     parent.hessian = at; at += p * p
     sc.qp = at; at += 12 * p
     sc.value = at; at += p
+    sc.size = at; at += p
     sc.saved = at; at += p
     sc.boxes = at; at += 4 * p
     own.point = at; at += p
@@ -1374,13 +1943,14 @@ cdef void lay_out(
 
 cdef Problem described(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
-    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty, const double[::1] ridge,
     const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int64_t[::1] stop, int *halted,
     double[::1] counters,
 ) noexcept nogil:
     cdef Problem pb
+    cdef Py_ssize_t j
     pb.n = positive.shape[0]
     pb.p = penalty.shape[0]
     pb.integers = &integers[0, 0]
@@ -1389,6 +1959,10 @@ cdef Problem described(
     pb.positive = &positive[0]
     pb.negative = &negative[0]
     pb.penalty = &penalty[0]
+    pb.ridge = &ridge[0]
+    pb.has_ridge = False
+    for j in range(pb.p):
+        pb.has_ridge = pb.has_ridge or ridge[j] > 0.0
     pb.largest = &largest[0]
     pb.duplicate = &duplicate[0]
     pb.end_above = &ends[0, 0]
@@ -1423,7 +1997,7 @@ cdef void close_worth(const Problem *pb, Node *node, double *worth) noexcept nog
 
 def solve_root(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
-    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty, const double[::1] ridge,
     const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int iterations, double[:, ::1] box,
@@ -1438,7 +2012,7 @@ def solve_root(
     valid as far as it got. A negative number ends it at that many looks from now.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, ridge, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc
@@ -1599,7 +2173,7 @@ def slope_sums(
 
 def apply_cut(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
-    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty, const double[::1] ridge,
     const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, double[:, ::1] box, double[::1] coef,
@@ -1613,7 +2187,7 @@ def apply_cut(
     the node's point is moved, as it has left the box.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, ridge, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc
@@ -1637,7 +2211,7 @@ def apply_cut(
 
 def expand(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
-    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty, const double[::1] ridge,
     const double[::1] largest, const int64_t[::1] duplicate, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, const double[::1] known, int iterations, int rule, double[:, ::1] box,
@@ -1652,7 +2226,7 @@ def expand(
     ``stop`` is as for :func:`solve_root`; children that it keeps from being relaxed are open.
     """
     cdef int halted = 0
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, duplicate,
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, ridge, largest, duplicate,
                                 ends, min_size, max_size, cutoff, tolerance, known, stop,
                                 &halted, counters)
     cdef Scratch sc

@@ -2,6 +2,7 @@ r"""Branch and bound without a solver: limits, interruption, certificate."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import logging
 import math
@@ -49,6 +50,8 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 ENGINE = "branch_and_bound"
 # Longest wait that a timer takes.
 MAX_WAIT = 1e6
+# Counts know nothing of a ridge penalty, which makes relaxations strong.
+BY_RELAXATIONS = {"tables": "never", "cutoffs": "never", "elimination": "never"}
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
 NO_BETTER = "there is no better score than one that is known"
@@ -229,6 +232,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.on_score = on_score
         self.accepts = accepts
         self.cutoff = cutoff
+        if self.problem.has_ridge:
+            self.settings = dataclasses.replace(self.settings, **BY_RELAXATIONS)
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)

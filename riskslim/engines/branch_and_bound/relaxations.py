@@ -67,6 +67,7 @@ class Relaxations:
         self._problem, self._settings, self._stop = problem, settings, stop
         p, data = len(problem.lower), problem.loss.data
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
+        self._ridge = np.concatenate(([0.0], problem.l2_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
         self._duplicate, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
@@ -94,7 +95,7 @@ class Relaxations:
         """
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._largest, self._duplicate, self._ends, self._problem.min_size,
+            self._penalty, self._ridge, self._largest, self._duplicate, self._ends, self._problem.min_size,
             self._problem.max_size, cutoff - self.constant, tolerance, NOTHING_KNOWN,
         )  # fmt: skip
 

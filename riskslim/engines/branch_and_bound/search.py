@@ -148,7 +148,12 @@ class Search:
 
     @property
     def _orders_duplicates(self) -> bool:
-        wanted = self.settings.order_duplicates and self.incumbents.is_single
+        # Two halves of equal columns cost less than one whole where there is a ridge penalty.
+        wanted = (
+            self.settings.order_duplicates
+            and self.incumbents.is_single
+            and not self.problem.has_ridge
+        )
         return wanted and not self.problem.min_size and self.problem.loss.store.is_block
 
     def _is_stopped(self) -> bool:

@@ -41,6 +41,7 @@ class KernelArguments(NamedTuple):
     positive: NDArray[np.float64]
     negative: NDArray[np.float64]
     penalty: NDArray[np.float64]
+    ridge: NDArray[np.float64]
     largest: NDArray[np.float64]
     duplicate: NDArray[np.int64]
     ends: NDArray[Any]
