@@ -128,6 +128,12 @@ DEF SETTLING = 4
 # Entries beside three vectors of what is known of a node: loss, size of slopes, and a constant.
 KNOWN = 3
 
+cdef double[4] TUNED
+TUNED[0] = 1.0
+TUNED[1] = 3.0
+def tune(int i, double v):
+    TUNED[i] = v
+
 # How a node ended.
 PRUNED, OPEN = 1, 0
 DEF IS_PRUNED = 1
@@ -799,7 +805,7 @@ cdef int bound_and_tighten(
         changes = 0
         if pb.has_ridge:
             changes = bound_apart(pb, node, coef, gradient, loss, slope_size, sc)
-        if changes >= 0 and not (pb.has_ridge and node.t_high > WIDEST * node.t_low):
+        if changes >= 0 and not (pb.has_ridge and node.t_high > TUNED[1] * node.t_low):
             more = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
             changes = -1 if more < 0 else changes + more
     elif not linear_bound(
@@ -1795,7 +1801,8 @@ cdef bint splits_t(const Problem *pb, const Node *node) noexcept nogil:
     for j in range(1, pb.p):
         if node.lower[j] < node.upper[j]:
             spread = max(spread, fabs(node.coef[j]))
-    return spread * (1.0 / node.t_low - 1.0 / node.t_high) > T_SPREAD
+    return spread * (1.0 / node.t_low - 1.0 / node.t_high) > (
+        TUNED[0] if pb.has_ridge else T_SPREAD)
 
 
 cdef Branch choose_branch(
