@@ -131,6 +131,8 @@ KNOWN = 3
 cdef double[4] TUNED
 TUNED[0] = 1.0
 TUNED[1] = 3.0
+TUNED[2] = 0.1
+TUNED[3] = 0.0
 def tune(int i, double v):
     TUNED[i] = v
 
@@ -1805,6 +1807,26 @@ cdef bint splits_t(const Problem *pb, const Node *node) noexcept nogil:
         TUNED[0] if pb.has_ridge else T_SPREAD)
 
 
+cdef Branch split_of_t(const Node *node) noexcept nogil:
+    cdef Branch branch
+    branch.variable, branch.kind = 0, 2
+    branch.at = sqrt(node.t_low * node.t_high)
+    return branch
+
+
+cdef bint is_lost_to_t(const Problem *pb, const Node *node) noexcept nogil:
+    """True if a bound over an interval of t is weaker by much than the relaxation.
+
+    It lets features have different t, or has less than the ridge penalty: t is split first.
+    """
+    cdef double gap = pb.cutoff - node.bound
+    if not pb.has_ridge or node.t_low == node.t_high:
+        return False
+    if not gap < INFINITY:
+        gap = fabs(node.objective)
+    return node.objective - node.bound > TUNED[2] * gap
+
+
 cdef Branch choose_branch(
     const Problem *pb, Node *node, const Model *model, double *coef, Scratch *sc, int rule
 ) noexcept nogil:
@@ -1814,6 +1836,8 @@ cdef Branch choose_branch(
     cdef Py_ssize_t a, j, k, n = 0
     cdef double x, v, best, base, zero, same, other, gap, least, most
     branch.variable, branch.kind, branch.at = -1, 0, 0.0
+    if is_lost_to_t(pb, node):
+        return split_of_t(node)
     for a in range(1, model.m):
         j = model.working[a]
         x = node.coef[j] / node.t
@@ -1867,9 +1891,7 @@ cdef Branch choose_branch(
         return branch
     # The support is settled. Where points could be several values by t alone, t is split.
     if node.t_low < node.t_high and splits_t(pb, node):
-        branch.variable, branch.kind = 0, 2
-        branch.at = sqrt(node.t_low * node.t_high)
-        return branch
+        return split_of_t(node)
     # Split the values of the coefficient that is furthest from integer.
     branch.kind = 1
     best = 1e-6
