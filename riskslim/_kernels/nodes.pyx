@@ -203,7 +203,7 @@ cdef struct Scratch:
     double *tile                  # (p + 6) x RS_TILE
     double *lanes
     double *factor                # p x p
-    double *qp                    # 12 p
+    double *qp                    # 13 p
     double *value                 # p
     double *size                  # p
     double *saved                 # p
@@ -1450,7 +1450,7 @@ cdef double solve_ridged_qp(
     cdef double *high = sc.qp + 7 * m
     cdef double *c = sc.qp + 8 * m
     cdef double *weight = sc.qp + 9 * m
-    cdef double *bend = sc.qp + 11 * m
+    cdef double *bend = sc.qp + 12 * m    # behind the two columns of factorise()
     cdef const double *h = model.hessian
     cdef double alpha, limit_a, v, worst, total, c_mu, side = 0.0, width
     cdef Ends ends
@@ -1485,7 +1485,9 @@ cdef double solve_ridged_qp(
         if f > 0:
             factorise(h, m, interior, f, ridge, sc.factor, sc.qp + 10 * m)
         limit -= 1
+        pb.counters[2] += 1.0
         if limit <= 0 or halts(pb):
+            if limit <= 0: pb.counters[1] += 1000.0
             break
         block = -1
         alpha = 1.0
@@ -1932,7 +1934,7 @@ def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
     cdef Py_ssize_t width = padded_p(p)
     return (
         3 * n + RS_BLOCK + (width + 2) * RS_TILE + width * (width + 4) // 2 * RS_TILE_LANES
-        + 3 * p * p + 12 * p + 19 * p,
+        + 3 * p * p + 13 * p + 19 * p,
         5 * p,
     )
 
@@ -1953,7 +1955,7 @@ cdef void lay_out(
     sc.factor = at; at += p * p
     own.hessian = at; at += p * p
     parent.hessian = at; at += p * p
-    sc.qp = at; at += 12 * p
+    sc.qp = at; at += 13 * p
     sc.value = at; at += p
     sc.size = at; at += p
     sc.saved = at; at += p
