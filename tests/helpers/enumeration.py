@@ -61,6 +61,7 @@ class SmallProblem:
     intercept: tuple[int | None, int | None]
     constraints: tuple[LinearConstraint, ...] = ()
     scale: float | list[float] | tuple[float, float] = 1.0
+    l2_penalty: float | np.ndarray = 0.0  # (d,) or one for all
 
     @property
     def d(self) -> int:
@@ -86,6 +87,10 @@ class SmallProblem:
 
     def prices(self) -> np.ndarray:
         return np.where(np.isnan(self.feature_penalty), self.l0_penalty, self.feature_penalty)
+
+    def squares(self, slopes: np.ndarray) -> np.ndarray:
+        """Ridge penalties of slope vectors, (k, d), at the scale 1, (k,)."""
+        return np.asarray(slopes, dtype=float) ** 2 @ np.broadcast_to(self.l2_penalty, self.d)
 
     def intercept_range(self) -> tuple[int, int]:
         """Given bounds; where one is not given, one that is certainly far enough.
@@ -126,6 +131,7 @@ class SmallProblem:
             l0_penalty=self.l0_penalty,
             constraints=self.constraints,
             scale=self.scale,
+            l2_penalty=self.l2_penalty,
         )
 
 
@@ -155,9 +161,13 @@ def loss(problem: SmallProblem, vector: np.ndarray, scale: float | None = None) 
 
 
 def objective(problem: SmallProblem, vector: np.ndarray, scale: float | None = None) -> float:
-    """Loss plus the prices of the features used."""
-    used = np.asarray(vector[1:]) != 0
-    return loss(problem, vector, scale) + math.fsum(problem.prices()[used])
+    """Loss plus the prices of the features used, and the ridge penalty."""
+    slopes = np.asarray(vector[1:])
+    ridge = np.broadcast_to(problem.l2_penalty, problem.d) * (
+        slopes / (problem.scale if scale is None else scale)
+    ) ** 2  # fmt: skip
+    prices = problem.prices()[slopes != 0]
+    return loss(problem, vector, scale) + math.fsum([*prices, *ridge])
 
 
 def violations(problem: SmallProblem, vector: np.ndarray) -> list[str]:
@@ -245,7 +255,7 @@ def enumerate_optimum(problem: SmallProblem) -> Enumerated:
         else:
             scores = part @ X.T
             intercepts, losses = _best_intercepts(scores, y, weights, first, last, problem.scale)
-        total = losses + (part != 0) @ prices
+        total = losses + (part != 0) @ prices + problem.squares(part) / problem.scale**2
         # Only what can still win is kept; the slack is for the rounding of these sums.
         near = (total <= total.min() + 10 * SAME) & np.isfinite(total)
         vectors.append(np.column_stack((intercepts, part))[near])
@@ -296,42 +306,50 @@ def enumerate_over_scales(problem: SmallProblem) -> tuple[np.ndarray, np.ndarray
         candidates = np.insert(grid, 0, intercept, axis=1)
         candidates = candidates[meets_constraints(problem, candidates)]
         margins = y * (candidates[:, 1:] @ X.T + intercept)
-        losses = _losses_at_best_scale(margins, weights, problem.scale)
+        squares = problem.squares(candidates[:, 1:])
+        losses = _losses_at_best_scale(margins, weights, problem.scale, squares)
         vectors.append(candidates)
         values.append(losses + (candidates[:, 1:] != 0) @ problem.prices())
     return np.concatenate(vectors), np.concatenate(values)
 
 
 def _losses_at_best_scale(
-    margins: np.ndarray, weights: np.ndarray, scale: float | list[float] | tuple[float, float]
+    margins: np.ndarray,
+    weights: np.ndarray,
+    scale: float | list[float] | tuple[float, float],
+    squares: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """Least loss of each row of margins over the scales.
+    """Least loss of each row of margins over the scales, with t^2 times its square added.
 
     Over an interval: the loss is convex in t = 1 / scale. Newton's steps within brackets, and
     halves of them where a step leaves its bracket, until no t of a bracket can have less than 1e-13
     below what was found.
     """
+    squares = np.broadcast_to(squares, len(margins))
 
-    def losses(t: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, -t[:, None] * margins) @ weights
+    def losses(t: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        scaled = t[:, None] * margins[rows]
+        return np.logaddexp(0.0, -scaled) @ weights + squares[rows] * t**2
+
+    def slopes(t: np.ndarray, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, ...]:
+        slope, curvature = _slopes(t, margins[rows], weights)
+        return slope + 2.0 * squares[rows] * t, curvature + 2.0 * squares[rows]
 
     if not isinstance(scale, tuple):
         tried = [losses(np.full(len(margins), 1.0 / m)) for m in np.atleast_1d(scale)]
         return np.min(tried, axis=0)
     low, high = (np.full(len(margins), 1.0 / m) for m in (scale[1], scale[0]))
     best = np.minimum(losses(low), losses(high))
-    falls, rises = _slopes(low, margins, weights)[0] < 0, _slopes(high, margins, weights)[0] > 0
+    falls, rises = slopes(low)[0] < 0, slopes(high)[0] > 0
     open_ = np.flatnonzero(falls & rises)  # elsewhere an end is best
     low, high = low[open_], high[open_]
     t = 0.5 * (low + high)
     while len(open_):
-        slope, curvature = _slopes(t, margins[open_], weights)
+        slope, curvature = slopes(t, open_)
         low, high = np.where(slope > 0, low, t), np.where(slope > 0, t, high)
         is_met = np.abs(slope) * (high - low) <= 1e-13
         met, left = open_[is_met], ~is_met
-        best[met] = np.minimum(
-            best[met], np.logaddexp(0.0, -t[is_met, None] * margins[met]) @ weights
-        )
+        best[met] = np.minimum(best[met], losses(t[is_met], met))
         newton = t - slope / np.maximum(curvature, 1e-30)
         t = np.where((low < newton) & (newton < high), newton, 0.5 * (low + high))
         open_, low, high, t = open_[left], low[left], high[left], t[left]
@@ -351,6 +369,7 @@ def enumerate_ranked(problem: SmallProblem, first: int, last: int) -> tuple[np.n
     grid = slopes(problem)
     X, y, weights = _distinct_rows(problem)
     scores, prices = grid @ X.T, (grid != 0) @ problem.prices()
+    prices = prices + problem.squares(grid) / problem.scale**2
     vectors, values = [], []
     for intercept in range(first, last + 1):
         candidates = np.insert(grid, 0, intercept, axis=1)
@@ -674,6 +693,15 @@ def _random_penalties(rng: np.random.Generator, d: int) -> np.ndarray:
         for j in np.flatnonzero(rng.random(d) < 0.6):
             penalties[j] = 0.0 if rng.random() < 0.2 else _log_uniform(rng, 1e-8, 1e-1)
     return penalties
+
+
+def random_ridge(rng: np.random.Generator, d: int) -> float | np.ndarray:
+    """One ridge penalty, or one per feature, some of which have none; from hardly any to a lot."""
+    one = _log_uniform(rng, 1e-5, 1.0)
+    if rng.random() < 0.5:
+        return one
+    each = one * np.exp(rng.normal(0.0, 1.0, d))
+    return np.where(rng.random(d) < 0.3, 0.0, np.minimum(each, 1.0))
 
 
 def _random_intercept(rng: np.random.Generator, near: int) -> tuple[int | None, int | None]:

@@ -19,6 +19,7 @@ from enumeration import (
     random_bounded_problem,
     random_constrained_problem,
     random_problem,
+    random_ridge,
     random_scaled_problem,
 )
 from riskslim import LinearConstraint, RiskScoreProblem, at_least, at_most, exactly
@@ -326,6 +327,7 @@ class Case:
     n_features: int | None = None
     left_out: frozenset[str] = frozenset()
     intercept: tuple[int | None, int | None] | None = None  # in place of what is drawn
+    ridge: bool = False
 
     @functools.cached_property
     def small(self) -> SmallProblem:
@@ -339,6 +341,8 @@ class Case:
         if self.source != "scales" and rng.random() < SHARE_OF_SCALES:
             at_scale(small, rng, most)
         limit_number_of_slopes(rng, small, MANY_SLOPES)
+        if self.ridge:
+            add_ridge(small, self.rng("ridge"))
         small = reduced(small, self.n_rows, self.n_features, self.left_out)
         # What constraints demand of an intercept is looked at for all of its values.
         if self.intercept is not None and not (None in self.intercept and _names_intercept(small)):
@@ -371,6 +375,11 @@ def at_scale(small: SmallProblem, rng: np.random.Generator, max_slopes: int) -> 
         limit_number_of_slopes(rng, small, max_slopes)
 
 
+def add_ridge(small: SmallProblem, rng: np.random.Generator) -> None:
+    """State a ridge penalty on weights, whatever the scale."""
+    small.l2_penalty = random_ridge(rng, small.d)
+
+
 def _without_bounds(small: SmallProblem) -> dict[str, Any]:
     ends = np.full(small.d, -1), np.full(small.d, 1)
     return {"lower": ends[0], "upper": ends[1], "sign": [0] * small.d, "fixed": {}}
@@ -385,6 +394,7 @@ STATED: dict[str, Callable[[SmallProblem], dict[str, Any]]] = {
     "intercept": lambda small: {"intercept": (-5, 5)},
     "constraints": lambda small: {"constraints": ()},
     "scale": lambda small: {"scale": 1.0},
+    "ridge": lambda small: {"l2_penalty": 0.0},
 }
 
 
@@ -402,7 +412,9 @@ def reduced(
         weights=None if small.weights is None else small.weights[:n].copy(),
         lower=small.lower[:d].copy(), upper=small.upper[:d].copy(), sign=small.sign[:d],
         fixed={j: value for j, value in small.fixed.items() if j < d},
-        feature_penalty=small.feature_penalty[:d], min_size=min(small.min_size, most),
+        feature_penalty=small.feature_penalty[:d],
+        l2_penalty=small.l2_penalty if np.ndim(small.l2_penalty) == 0 else small.l2_penalty[:d],
+        min_size=min(small.min_size, most),
         max_size=None if small.max_size is None else most,
         constraints=tuple(one for one in small.constraints if _names_of(one) <= names),
     )  # fmt: skip
