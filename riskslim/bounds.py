@@ -97,7 +97,12 @@ class ObjectiveBounds:
                 )
 
 
-def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> ObjectiveBounds:
+def chained_updates(
+    bounds: ObjectiveBounds,
+    l0_penalty: ArrayLike,
+    *,
+    ridge: tuple[ArrayLike, ArrayLike] | None = None,
+) -> ObjectiveBounds:
     r"""Tighten bounds on objective, loss and model size until none improves.
 
     Applies Propositions 2 to 4 of Ustun & Rudin (2019) in turn (their Algorithm
@@ -112,8 +117,9 @@ def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> Objective
         R^{\max} &\gets \max\{r \le R^{\max} : P^{\min}(r) \le V^{\max} - L^{\min}\}
 
     where :math:`P^{\min}(r)` and :math:`P^{\max}(r)` are the smallest and the largest
-    price of r features. With one penalty :math:`C_0` for all of them both are
-    :math:`C_0 r`, and the last line is :math:`\lfloor (V^{\max} - L^{\min}) / C_0 \rfloor`.
+    penalty of r features. With one price :math:`C_0` for all of them, and no ridge penalty, both
+    are :math:`C_0 r`, and the last line is
+    :math:`\lfloor (V^{\max} - L^{\min}) / C_0 \rfloor`.
 
     Parameters
     ----------
@@ -121,6 +127,9 @@ def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> Objective
         Valid bounds.
     l0_penalty : float or array-like of shape (d,)
         :math:`C_0 \ge 0`, or one per feature that can be used.
+    ridge : (least, most), optional
+        Least and largest ridge penalty of each feature that can be used, where it is used: that of
+        its points next to zero, and of those farthest from it. None: there is no ridge penalty.
 
     Returns
     -------
@@ -131,7 +140,8 @@ def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> Objective
     Raises
     ------
     ValueError
-        A penalty is negative or not finite, or the given bounds contradict each other.
+        A penalty is negative or not finite, there are too few of them, or the given bounds
+        contradict each other.
 
     Examples
     --------
@@ -140,8 +150,10 @@ def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> Objective
     >>> start = ObjectiveBounds(0.0, 0.5, 0.3, 0.7, 0, 30)
     >>> chained_updates(start, l0_penalty=0.01).size_max
     20
+    >>> chained_updates(start, 0.01, ridge=([0.03] * 30, [0.75] * 30)).size_max
+    5
     """
-    penalty = _PenaltyBySize(l0_penalty, bounds.size_max)
+    penalty = _PenaltyBySize(l0_penalty, bounds.size_max, ridge)
     v_min, v_max = bounds.objective_min, bounds.objective_max
     l_min, l_max = bounds.loss_min, bounds.loss_max
     r_min, r_max = bounds.size_min, bounds.size_max
@@ -160,22 +172,32 @@ def chained_updates(bounds: ObjectiveBounds, l0_penalty: ArrayLike) -> Objective
 class _PenaltyBySize:
     """Smallest and largest total penalty of a model of a given size."""
 
-    def __init__(self, l0_penalty: ArrayLike, size_max: int) -> None:
-        penalties = np.asarray(l0_penalty, dtype=np.float64)
-        if not np.all(np.isfinite(penalties)) or np.any(penalties < 0):
-            raise ValueError(f"l0_penalty must be finite and at least 0, got {l0_penalty!r}")
-        if penalties.ndim == 0:
-            self._uniform: float | None = float(penalties)
+    def __init__(
+        self,
+        l0_penalty: ArrayLike,
+        size_max: int,
+        ridge: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        prices = _checked(l0_penalty, "l0_penalty")
+        self._uniform: float | None = None
+        if ridge is not None:
+            least, most = (prices + _checked(one, "ridge") for one in ridge)
+            if np.any(least > most):
+                raise ValueError(f"the least ridge penalty is above the largest one: {ridge!r}")
+        elif prices.ndim == 0:
+            self._uniform = float(prices)
             return
-        self._uniform = None
-        if penalties.ndim != 1 or penalties.size < size_max:
-            raise ValueError(
-                f"l0_penalty must be one number or one per usable feature: got shape "
-                f"{penalties.shape} for models of up to {size_max} features"
-            )
-        ascending = np.sort(penalties)
-        self._cheapest = _cumulative(ascending)
-        self._dearest = _cumulative(ascending[::-1])
+        else:
+            least = most = prices
+        for penalties in (least, most):
+            if penalties.ndim != 1 or penalties.size < size_max:
+                raise ValueError(
+                    f"l0_penalty must be one number or one per usable feature, and ridge one per "
+                    f"usable feature: got shape {penalties.shape} for models of up to {size_max} "
+                    "features"
+                )
+        self._cheapest = _cumulative(np.sort(least))
+        self._dearest = _cumulative(np.sort(most)[::-1])
 
     def smallest(self, size: int) -> float:
         if self._uniform is not None:
@@ -196,6 +218,13 @@ class _PenaltyBySize:
         slack = SLACK * max(1.0, abs(budget))
         fits = self._cheapest[: size_max + 1] <= budget + slack
         return int(np.count_nonzero(fits)) - 1
+
+
+def _checked(penalty: ArrayLike, what: str) -> NDArray[np.float64]:
+    penalties = np.asarray(penalty, dtype=np.float64)
+    if not np.all(np.isfinite(penalties)) or np.any(penalties < 0):
+        raise ValueError(f"{what} must be finite and at least 0, got {penalty!r}")
+    return penalties
 
 
 def _cumulative(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enumeration import enumerate_optimum, loss, objective, random_problem
+from enumeration import enumerate_optimum, enumerate_ranked, loss, objective, random_problem
 from riskslim import chained_updates
 from riskslim.bounds import SLACK, ObjectiveBounds, safe_ceil, safe_floor
+from riskslim.engines.lattice_cpa.start import best_possible_bounds, penalty_ranges
+from small_problems import Case
 
 LOW = ["objective_min", "loss_min", "size_min"]
 HIGH = ["objective_max", "loss_max", "size_max"]
@@ -202,6 +204,37 @@ def test_equal_penalties_per_feature_are_one_penalty():
     assert one.size_max == each.size_max
     for name in ("objective_min", "objective_max", "loss_min", "loss_max"):
         assert getattr(one, name) == pytest.approx(getattr(each, name), abs=1e-14)
+
+
+def test_ridge_penalties_widen_what_features_pay():
+    least, most = [0.02, 0.01, 0.05], [0.5, 0.04, 0.1]
+    bounds = ObjectiveBounds(0.39, 0.4, 0.3, 0.9, 1, 2)
+    found = chained_updates(bounds, 0.01, ridge=(least, most))
+    # One feature pays 0.02 at least; two pay 0.51 + 0.11 at most, which says nothing of the loss.
+    assert found.loss_max == pytest.approx(0.38, abs=1e-15)
+    assert found.loss_min == 0.3
+    assert found.size_max == 2
+    assert chained_updates(bounds, 0.01).loss_min == pytest.approx(0.37, abs=1e-15)
+    # Three pay 0.02 + 0.03 + 0.06 at least.
+    roomy = ObjectiveBounds(0.0, 0.4, 0.3, 0.9, 0, 3)
+    assert chained_updates(roomy, 0.01, ridge=(least, most)).size_max == 2
+    # And largest penalties bound the objective.
+    found = chained_updates(ObjectiveBounds(0.0, 9.0, 0.3, 0.9, 0, 1), 0.01, ridge=(least, most))
+    assert found.objective_max == pytest.approx(1.41, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("ridge", "message"),
+    [
+        (([-0.1] * 30, [0.1] * 30), "finite and at least 0"),
+        (([0.1] * 30, [math.nan] * 30), "finite and at least 0"),
+        (([0.1] * 29, [0.2] * 29), "one per usable feature"),
+        (([0.2] * 30, [0.1] * 30), "above the largest one"),
+    ],
+)
+def test_bad_ridge_penalties_are_refused(ridge, message):
+    with pytest.raises(ValueError, match=message):
+        chained_updates(START, 0.01, ridge=ridge)
 
 
 @pytest.mark.parametrize(
@@ -411,3 +444,26 @@ def test_optimum_of_enumerated_problems_stays(first_seed, c0):
                     continue
                 size = np.count_nonzero(vector[1:])
                 assert_contains(found, best.objective, loss(small, vector), size)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_vector_within_bounds_of_the_objective_is_lost_under_a_ridge(seed):
+    """Any of them meets the bounds on loss and size, not the optimum alone."""
+    rng = np.random.default_rng([seed, 43])
+    small = Case("any", "as drawn", seed, most_slopes=300, intercept=(-3, 3), ridge=True).small
+    problem = small.build()
+    vectors, values = enumerate_ranked(small, *problem.lower[[0]], *problem.upper[[0]])
+    losses = np.array([loss(small, vector) for vector in vectors])
+    sizes = np.count_nonzero(vectors[:, 1:], axis=1)
+    for share in (0.0, 0.05, 0.5, 1.0):
+        last = int(share * (len(values) - 1))
+        first = int(rng.integers(last + 1))
+        start = dataclasses.replace(
+            best_possible_bounds(problem), objective_min=values[first], objective_max=values[last]
+        )
+        found = chained_updates(start, **penalty_ranges(problem))
+        for k in range(first, last + 1):
+            assert found.objective_min <= values[k] + 1e-13
+            assert found.objective_max >= values[k] - 1e-13
+            assert found.loss_min - 1e-13 <= losses[k] <= found.loss_max + 1e-13
+            assert found.size_min <= sizes[k] <= found.size_max

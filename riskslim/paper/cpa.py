@@ -7,7 +7,7 @@ from collections.abc import Callable
 from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.lattice_cpa.cutting_planes import CPAResult, cutting_planes
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
-from riskslim.engines.lattice_cpa.start import best_possible_bounds, require_feasible
+from riskslim.engines.lattice_cpa.start import below, best_possible_bounds, require_feasible
 from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["standard_cpa"]
@@ -78,14 +78,13 @@ def standard_cpa(
     require_feasible(problem)
     if time_limit < 0 or max_iterations < 0 or gap_tolerance < 0:
         raise ValueError("time_limit, max_iterations and gap_tolerance must be at least 0")
-    if problem.constraint_rows is not None:
-        feasible_start(problem, time_limit=time_limit, stop=stop)
+    known = None
+    if problem.constraint_rows is not None or problem.has_ridge:
+        known, _ = feasible_start(problem, time_limit=time_limit, stop=stop)
+    if bounds is None:
+        bounds = best_possible_bounds(problem)
+        if problem.has_ridge and known is not None:
+            bounds = below(bounds, problem.objective(known))
     return cutting_planes(
-        problem,
-        relaxation,
-        gap_tolerance,
-        time_limit,
-        max_iterations,
-        best_possible_bounds(problem) if bounds is None else bounds,
-        stop,
+        problem, relaxation, gap_tolerance, time_limit, max_iterations, bounds, stop
     )

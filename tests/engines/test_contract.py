@@ -160,6 +160,21 @@ def test_the_enumerated_optimum_is_found(columns, times):
     assert min(counts[event] for event in events) > times, counts
 
 
+@pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
+@pytest.mark.parametrize("times", [1, MORE])
+@pytest.mark.parametrize("columns", ["as drawn", "two values", "few values"])
+def test_the_enumerated_optimum_with_a_ridge_penalty_is_found(columns, times):
+    sizes = Counter()
+
+    def check(case):
+        sizes[bool(np.any(case.best.vectors[:1, 1:]))] += 1
+        wrong = all_faults(case, LATTICE)
+        assert not wrong, wrong
+
+    check_examples(20 * times, check, case=cases(columns, ridge=st.just(True)))
+    assert sizes[True] > 5 * times, sizes  # a strong one leaves nothing
+
+
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corners(corner):
     for real in (False, True):
@@ -322,7 +337,8 @@ def test_a_node_limit_of_lattice_cpa_leaves_valid_bounds():
         wrong = all_faults(case, LATTICE, lambda *which: limit_faults(*which, node_limit))
         assert not wrong, wrong
 
-    check_examples(10, check, case=cases("as drawn"), node_limit=st.sampled_from([0, 1, 3]))
+    drawn = cases("as drawn", ridge=st.booleans())
+    check_examples(15, check, case=drawn, node_limit=st.sampled_from([0, 1, 3]))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 5, statuses
 
 
@@ -405,6 +421,20 @@ def test_lists_and_intervals_of_scales(columns, times):
         other=st.sampled_from([*NATIVE, *PARTS, *LATTICE]),
     )  # fmt: skip
     assert min(kinds[False, tuple], kinds[False, list]) > times, kinds
+
+
+@pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
+def test_lists_of_scales_with_a_ridge_penalty():
+    def faults_over_scales(case, way):
+        return scale_faults(case.small, case.problem, solved(case, way), *case.over_scales)
+
+    def check(case):
+        case.small.scale = sorted({1.0, *np.atleast_1d(case.small.scale).tolist()})
+        wrong = all_faults(case, LATTICE, faults_over_scales)
+        assert not wrong, wrong
+
+    drawn = cases("as drawn", 200, source=st.just("scales"), ridge=st.just(True))
+    check_examples(10, check, case=drawn)
 
 
 def test_limits_over_scales_leave_valid_bounds():

@@ -28,10 +28,10 @@ class _Shared:
     search: LatticeSearch
     model: RiskSlimMIP
 
-    def _point(self) -> tuple[Any, float]:
-        """Coefficients and loss of the present LP solution or candidate."""
-        values = self.get_values(*self.model.value_range)  # type: ignore[attr-defined]
-        return self.model.coef_and_loss(values)
+    def _values(self) -> list[float]:
+        """Values of the present LP solution or candidate, as the model takes them."""
+        values: list[float] = self.get_values(*self.model.value_range)  # type: ignore[attr-defined]
+        return values
 
     def _observe(self) -> bool:
         """Take over counts and bound from CPLEX; True if the search is to end."""
@@ -47,8 +47,10 @@ class _LazyConstraint(_Shared, _callbacks.LazyConstraintCallback):  # type: igno
     def __call__(self) -> None:
         if self._observe():
             return
-        search = self.search
-        point, surrogate_loss = self._point()
+        search, values = self.search, self._values()
+        point, surrogate_loss = self.model.coef_and_loss(values)
+        for ridge_row in self.model.ridge.violated(values, VIOLATION):
+            self.add([*ridge_row], "G", 0.0, self.use_constraint.purge)
         coef = np.rint(point)
         integral = bool(np.all(np.abs(coef - point) <= 1e-9))
         # A cut at a point next to a lattice point would leave the lattice point itself
@@ -98,10 +100,12 @@ class _UserCut(_Shared, _callbacks.UserCutCallback):  # type: ignore[misc]
     def __call__(self) -> None:
         if not self.is_after_cut_loop() or self._observe():
             return
-        point, surrogate_loss = self._point()
-        cut = self.search.fractional_cut(point, surrogate_loss, self.get_node_ID())
+        values, node = self._values(), self.get_node_ID()
+        cut = self.search.fractional_cut(*self.model.coef_and_loss(values), node)
         if cut is not None:
             self.add(*self.model.cut_row(cut), self.use_cut.purge)
+        for row in self.search.fractional_ridge(self.model.ridge, values, node):
+            self.add([*row], "G", 0.0, self.use_cut.purge)
 
 
 class _Heuristic(_Shared, _callbacks.HeuristicCallback):  # type: ignore[misc]
@@ -112,7 +116,7 @@ class _Heuristic(_Shared, _callbacks.HeuristicCallback):  # type: ignore[misc]
             return
         # Best bound over the open nodes, this one among them.
         self.events.take_bound(min(self.get_best_objective_value(), self.get_objective_value()))
-        point, _ = self._point()
+        point, _ = self.model.coef_and_loss(self._values())
         self.search.round(point)
         if self.events.should_propose(self.get_incumbent_objective_value()):
             indices, values, objective = self.model.solution_vector(
@@ -123,17 +127,19 @@ class _Heuristic(_Shared, _callbacks.HeuristicCallback):  # type: ignore[misc]
 
 
 class _Incumbent(_Shared, _callbacks.IncumbentCallback):  # type: ignore[misc]
-    """Recompute the loss of every candidate and refuse one that understates it.
+    """Recompute loss and ridge penalty of every candidate; refuse one that understates them.
 
     CPLEX does not call the lazy callback for solutions from the heuristic callback and believes
     their values, so that an understated loss would become a false certificate.
     """
 
     def __call__(self) -> None:
-        point, claimed = self._point()
+        values, search = self._values(), self.search
+        point, claimed = self.model.coef_and_loss(values)
         coef = np.rint(point).astype(np.int64)
-        cut_loss = self.search.cut_at(coef).loss
-        if claimed < cut_loss - self.search.tolerance:
+        cut_loss = search.cut_at(coef).loss
+        missing_ridge = search.problem.ridge(coef) - self.model.ridge.stated(values)
+        if max(cut_loss - claimed, missing_ridge) > search.tolerance:
             self.search.refused += 1
             self.reject()
             if self.get_solution_source() == self.solution_source.node_solution:

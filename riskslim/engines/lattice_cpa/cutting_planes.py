@@ -6,14 +6,16 @@ import dataclasses
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
+from riskslim.engines.lattice_cpa.lattice_search import VIOLATION
 from riskslim.engines.lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
+from riskslim.engines.lattice_cpa.ridge import RidgeRow
 from riskslim.engines.runs import INTERRUPTED
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem.problem import RiskScoreProblem
@@ -135,7 +137,8 @@ class _CuttingPlanes:
         self.upper_bound = math.inf
         self.coef: NDArray[np.float64] | None = None
         self.cuts: list[Cut] = []
-        self.in_model: list[int] = []  # index of the cut in each row after the fixed rows
+        # Rows after the fixed rows: the indices of cuts, and rows of the ridge penalty.
+        self.in_model: list[int | RidgeRow] = []
         self.binding: list[int] = []
         self.exact = True  # whether the last surrogate was solved to optimality
         self.iterations: list[CPAIteration] = []
@@ -146,15 +149,14 @@ class _CuttingPlanes:
         ended = self._solve(time_limit)
         if ended is not None:
             return ended
-        coef, _ = self.model.coef_and_loss(
-            self.model.cpx.solution.get_values(*self.model.value_range)
-        )
+        values = self.model.cpx.solution.get_values(*self.model.value_range)
+        coef, _ = self.model.coef_and_loss(values)
         if not self.model.relaxed:
             coef = np.rint(coef)
-        self._update_bounds(coef)
-        self._make_room()
-        self.model.add_cuts([self.cuts[-1]])
-        self.in_model.append(len(self.cuts) - 1)
+        self._update_bounds(coef, values)
+        ridge = self.model.ridge.violated(values, VIOLATION)[: self.model.max_cuts // 2]
+        self._make_room(len(ridge))
+        self._add([*ridge, len(self.cuts) - 1])
         now = time.perf_counter()
         gap = optimality_gap(self.upper_bound, self.lower_bound)
         self.iterations.append(
@@ -219,31 +221,41 @@ class _CuttingPlanes:
         slacks = self.model.cpx.solution.get_linear_slacks(rows, rows + len(self.in_model) - 1)
         self._slacks = np.abs(slacks)
         tight = np.flatnonzero(self._slacks <= 1e-6 * OBJECTIVE_SCALE)
-        self.binding = [self.in_model[i] for i in tight]
+        binding = [self.in_model[i] for i in tight]
+        self.binding = [row for row in binding if isinstance(row, int)]
 
-    def _update_bounds(self, coef: NDArray[np.float64]) -> None:
+    def _update_bounds(self, coef: NDArray[np.float64], values: list[float]) -> None:
         loss, gradient = self.problem.loss.value_and_gradient(coef)
         self.cuts.append(Cut(coef, loss, gradient))
         if self.model.relaxed:
             alpha = self.model.cpx.solution.get_values(list(self.model.alpha.values()))
             prices = self.problem.l0_penalty[list(self.model.alpha)]
-            objective = loss + float(np.dot(prices, alpha))
+            objective = loss + float(np.dot(prices, alpha)) + self.model.ridge.envelope(values)
         else:
             objective = loss + self.problem.penalty(coef)
         if objective < self.upper_bound:
             self.upper_bound, self.coef = objective, coef
         self.lower_bound = min(self.lower_bound, self.upper_bound)
 
-    def _make_room(self) -> None:
-        """Drop the slackest half of the cuts when the surrogate is full."""
-        limit = self.model.max_cuts - 1
+    def _make_room(self, n_ridge: int) -> None:
+        """Drop the slackest half of the rows when the surrogate is full."""
+        limit = self.model.max_cuts - 1 - n_ridge
         if len(self.in_model) < limit:
             return
         keep = np.sort(np.argsort(self._slacks, kind="stable")[: limit // 2])
-        self.in_model = [self.in_model[i] for i in keep]
+        kept = [self.in_model[i] for i in keep]
         rows = self.model.cpx.linear_constraints
         rows.delete(self.model.n_fixed_rows, rows.get_num() - 1)
-        self.model.add_cuts([self.cuts[i] for i in self.in_model])
+        self.in_model = []
+        self._add(kept)
+
+    def _add(self, rows: Sequence[int | RidgeRow]) -> None:
+        """Add cuts and rows of the ridge penalty, in this order."""
+        cuts = [row for row in rows if isinstance(row, int)]
+        ridge = [row for row in rows if not isinstance(row, int)]
+        self.model.add_cuts([self.cuts[i] for i in cuts])
+        self.model.add_ridge_rows(ridge)
+        self.in_model += [*cuts, *ridge]
 
     def result(self, message: str) -> CPAResult:
         gap = optimality_gap(self.upper_bound, self.lower_bound)

@@ -3,7 +3,7 @@ r"""The surrogate problem RiskSlimMIP as variables and rows, for any solver.
 .. math::
 
     \min \; V \quad \text{s.t.} \quad
-    V = L + \sum_j C_{0,j} \alpha_j, \;
+    V = L + \sum_j C_{0,j} \alpha_j + \sum_j Q_j, \;
     R = \sum_j \alpha_j, \;
     \lambda_j^{\min} \alpha_j \le \lambda_j \le \lambda_j^{\max} \alpha_j, \;
     L \ge l(\lambda^t) + \nabla l(\lambda^t) \cdot (\lambda - \lambda^t)
@@ -14,8 +14,9 @@ r"""The surrogate problem RiskSlimMIP as variables and rows, for any solver.
 :math:`\gamma_g` with :math:`\alpha_j \le \gamma_g \le \sum_{k \in g} \alpha_k`; a coefficient
 whose allowed points have gaps has an indicator for each interval of them. Constraints on rates
 have variables of predicted outcomes (:mod:`riskslim.engines.lattice_cpa.outcomes`). Features that
-cannot be used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
-feasibility tolerance of 1e-9 means 1e-12 of loss.
+cannot be used get no variables. The variables Q of a ridge penalty, of the features that have one,
+come with a few rows (:mod:`riskslim.engines.lattice_cpa.ridge`). L, V and Q are held in units of
+1 / :data:`OBJECTIVE_SCALE`, so that a feasibility tolerance of 1e-9 means 1e-12 of loss.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.lattice_cpa.outcomes import Outcomes, OutcomeSum
+from riskslim.engines.lattice_cpa.ridge import RidgeRows, shrunk_box
 
 if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
@@ -66,6 +68,9 @@ CUT_SLACK = 1e-13
 # Room that constraints with coefficients other than integers get, beside the room that the problem
 # itself allows them.
 EXTRA_ROOM = 1e-9
+# Rows of the ridge penalty that a surrogate begins with, unless there are more: they make bounds
+# better from the beginning, and every LP larger.
+MOST_FIRST_ROWS = 300
 # As CPLEX and SCIP have it.
 INFINITY = 1e20
 
@@ -237,6 +242,10 @@ class Formulation:
     groups : list of int
         Indicators of the groups in ``problem.constraint_rows``: whether any of their features is
         used; -1 where none can be.
+    ridge : RidgeRows
+        Variables of the ridge penalty, none without one.
+    value_range : tuple of int
+        First and last of the variables that say of a point what loss and penalty it claims.
     constraint_rows : list of lists of int
         Rows that each of the problem's constraints became.
 
@@ -267,10 +276,13 @@ class Formulation:
                 "problem.at_scale(m)"
             )
         self.problem = problem
-        self.lower, self.upper = (problem.lower, problem.upper) if box is None else box
         self.relaxed = relaxed
         self._should_stop = should_stop
         self.accuracy = accuracy_of(problem) if accuracy is None else accuracy
+        self.lower, self.upper = (problem.lower, problem.upper) if box is None else box
+        if problem.has_ridge:
+            most = bounds.objective_max + self._slack(bounds.objective_max)
+            self.lower, self.upper = shrunk_box(self.lower, self.upper, problem.point_ridge, most)
         self.variables: list[Variable] = []
         self.rows: list[Row] = []
         self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
@@ -281,6 +293,8 @@ class Formulation:
             self._add_variable(f"lambda_{j}", self.lower[j], self.upper[j], "I")
         self._add_variable("L", 0.0, INFINITY, "C")
         self._add_indicators()
+        self.ridge = self._added_ridge()
+        self.value_range = (0, max([self.loss, *self.ridge.variables.tolist()]))
         self.objective = self._add_variable("V", 0.0, INFINITY, "C", price=1.0)
         self.size = self._add_variable("R", 0.0, m, "I")
         self._add_definitions()
@@ -294,11 +308,13 @@ class Formulation:
             lambda name: self._add_variable(name, 0.0, 1.0, "B"),
             self._add_row,
         )
+        first = self.ridge.first()
+        for row in first if len(first) <= MOST_FIRST_ROWS else ():
+            self._add_row(row.indices, row.values, 0.0, math.inf)
         self.constraint_rows = self._add_constraints()
         for variable, ends in self.bounds_of_variables(bounds).items():
             self.variables[variable] = self.variables[variable]._replace(low=ends[0], high=ends[1])
         self._cut_indices = [self.loss, *range(m + 1)]
-        self.value_range = (0, self.loss)
 
     def should_prefer_indicators(self, wanted: bool | None) -> bool:
         """True if to branch on :attr:`indicators` before coefficients.
@@ -350,11 +366,34 @@ class Formulation:
             if self._tied[feature] and low < 0 < high:
                 self._negative[feature] = self._add_variable(f"beta_{j}", 0.0, 1.0, "B")
 
+    def _added_ridge(self) -> RidgeRows:
+        """Variables of the ridge penalty of the features that have one."""
+        price = self.problem.point_ridge * self.objective_scale
+        features = np.array([j for j in self.alpha if price[j] > 0.0], dtype=np.intp)
+        ridge = RidgeRows(
+            price[features],
+            self.lower[1:][features],
+            self.upper[1:][features],
+            np.searchsorted(self.columns, features + 1),
+            np.array([self.alpha[j] for j in features.tolist()], dtype=np.intp),
+            np.arange(len(self.variables), len(self.variables) + len(features)),
+            self.objective_scale,
+        )
+        for j, least in zip(features.tolist(), ridge.least().tolist(), strict=True):
+            self._add_variable(f"Q_{j + 1}", least, INFINITY, "C")
+        return ridge
+
     def _add_definitions(self) -> None:
         penalty = self.problem.l0_penalty * self.objective_scale
         alpha = list(self.alpha.values())
         prices = [-float(penalty[feature]) for feature in self.alpha]
-        self._add_row([self.objective, self.loss, *alpha], [1.0, -1.0, *prices], 0.0, 0.0)
+        ridge = self.ridge.variables.tolist()
+        self._add_row(
+            [self.objective, self.loss, *alpha, *ridge],
+            [1.0, -1.0, *prices, *[-1.0] * len(ridge)],
+            0.0,
+            0.0,
+        )
         self._add_row([self.size, *alpha], [1.0] + [-1.0] * len(alpha), 0.0, 0.0)
         for variable, j in enumerate(self.columns):
             if variable:
@@ -525,7 +564,7 @@ class Formulation:
         """
 
         def scaled(low: float, high: float) -> tuple[float, float]:
-            slack = 10 * self.accuracy.bound_tolerance(high)
+            slack = self._slack(high)
             low = max(0.0, low - slack) * self.objective_scale
             high = (high + slack) * self.objective_scale
             return low, min(high, INFINITY)
@@ -535,6 +574,10 @@ class Formulation:
             self.loss: scaled(bounds.loss_min, bounds.loss_max),
             self.size: (float(bounds.size_min), float(bounds.size_max)),
         }
+
+    def _slack(self, value: float) -> float:
+        """Room that a bound on a value of the objective gets."""
+        return 10 * self.accuracy.bound_tolerance(value)
 
     def cut_terms(self, cut: Cut) -> tuple[list[int], list[float], float]:
         """A cut as indices, values and the lower bound of their sum.
@@ -558,7 +601,7 @@ class Formulation:
 
         Parameters
         ----------
-        values : list of float, length m + 2
+        values : list of float
             Values of the variables in ``value_range``.
 
         Returns
@@ -598,6 +641,9 @@ class Formulation:
             values[variable] = float(coef[feature + 1] != 0)
         for feature, variable in self._negative.items():
             values[variable] = float(coef[feature + 1] < 0)
+        points = coef[self.columns[self.ridge.coefficients]]
+        for variable, penalty in zip(self.ridge.variables, self.ridge.at(points), strict=True):
+            values[variable] = float(penalty)
         self.outcomes.fill(values, coef)
         for part, (j, low, high) in self._parts.items():
             values[part] = float(low <= coef[j] <= high)

@@ -23,7 +23,12 @@ from riskslim.engines.branch_and_bound.root import solve_root
 from riskslim.engines.lattice_cpa.cutting_planes import cutting_planes
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import Cut
-from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
+from riskslim.engines.lattice_cpa.start import (
+    Initialization,
+    below,
+    best_possible_bounds,
+    penalty_ranges,
+)
 from riskslim.engines.runs import INTERRUPTED
 from riskslim.heuristics.descent import round_and_polish
 from riskslim.heuristics.subsampling import Subsampling
@@ -111,7 +116,7 @@ def initialize_by_root(
         objective=root.objective,
         cuts=cuts,
         n_binding=min(2, len(cuts)),
-        bounds=chained_updates(bounds, problem.l0_penalty[problem.usable]),
+        bounds=chained_updates(bounds, **penalty_ranges(problem)),
         box=(root.lower, root.upper),
         cutoff=root.cutoff,
         complete=root.complete,
@@ -171,6 +176,8 @@ def initialize(
     """
     best, objective = start or feasible_start(problem, time_limit=time_limit, stop=stop)
     bounds = best_possible_bounds(problem, stop)
+    if problem.has_ridge:
+        bounds = below(bounds, objective)
     cpa = cutting_planes(problem, True, gap_tolerance, time_limit, max_iterations, bounds, stop)
     deadline = time.perf_counter() + time_limit
     for point in (cut.point for cut in reversed(cpa.cuts)):
@@ -201,6 +208,6 @@ def initialize(
         objective=objective,
         cuts=[cpa.cuts[i] for i in order],
         n_binding=len(binding),
-        bounds=chained_updates(bounds, problem.l0_penalty[problem.usable]),
+        bounds=chained_updates(bounds, **penalty_ranges(problem)),
         interrupted=cpa.message == INTERRUPTED,
     )

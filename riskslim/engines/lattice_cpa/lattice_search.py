@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from riskslim.bounds import ObjectiveBounds, chained_updates
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut, accuracy_of
+from riskslim.engines.lattice_cpa.start import penalty_ranges
 from riskslim.engines.settings import LatticeCPASettings
 from riskslim.heuristics.descent import discrete_coordinate_descent, round_and_polish
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from riskslim.engines.lattice_cpa.relaxation import Relaxation
+    from riskslim.engines.lattice_cpa.ridge import RidgeRow, RidgeRows
     from riskslim.heuristics.subsampling import Subsampling
     from riskslim.problem.problem import RiskScoreProblem
 
@@ -112,10 +114,11 @@ class LatticeSearch:
         self.distrusted = False
         self.beyond_constraints = False
         self._accuracy = accuracy_of(problem)
-        self._penalties = problem.l0_penalty[problem.usable]
+        self._penalties = penalty_ranges(problem)
         self._cuts: dict[bytes, Cut] = {}
         self._pool = CutPool(len(problem.lower), settings.cut_pool)
         self._rounds: dict[int, int] = {}
+        self._ridge_rounds: dict[int, int] = {}
         self._polished: set[bytes] = set()
         self._rounded: set[bytes] = set()
         self._rounded_at = -math.inf
@@ -218,20 +221,44 @@ class LatticeSearch:
         """
         if self._rounds.get(node, 0) >= self.fractional_rounds:
             return None
-        too_low = VIOLATION
-        if self.coef is not None:
-            open_gap = self.objective - self.lower_bound
-            too_low = max(too_low, self.settings.fractional_threshold * open_gap)
+        too_low = self._too_low()
         # The solver drops cuts that were slack for a while: they are found again here.
         cut, value = self._pool.highest(point)
         if cut is None or value - surrogate_loss <= too_low:
             cut = self._evaluated(point)
             if cut.loss - surrogate_loss <= too_low:
                 return None
-        if node not in self._rounds and len(self._rounds) >= COUNTED_NODES:
-            self._rounds.clear()
-        self._rounds[node] = self._rounds.get(node, 0) + 1
+        _count(self._rounds, node)
         return cut
+
+    def fractional_ridge(self, ridge: RidgeRows, values: list[float], node: int) -> list[RidgeRow]:
+        """Rows of the ridge penalty for the LP solution of a node, if they are worth it.
+
+        Parameters
+        ----------
+        ridge : RidgeRows
+        values : list of float
+            As the rows take them.
+        node : int
+            As in :meth:`fractional_cut`, with as many rounds.
+
+        Returns
+        -------
+        list of RidgeRow
+        """
+        if self._ridge_rounds.get(node, 0) >= self.fractional_rounds:
+            return []
+        rows = ridge.violated(values, self._too_low())
+        if rows:
+            _count(self._ridge_rounds, node)
+        return rows
+
+    def _too_low(self) -> float:
+        """Loss, or penalty, that a fractional solution may claim too little of."""
+        if self.coef is None:
+            return VIOLATION
+        open_gap = self.objective - self.lower_bound
+        return max(VIOLATION, self.settings.fractional_threshold * open_gap)
 
     def _evaluated(self, coef: NDArray[Any]) -> Cut:
         loss, gradient = self.problem.loss.value_and_gradient(coef)
@@ -419,7 +446,7 @@ class LatticeSearch:
 
     def _update_bounds(self, bounds: ObjectiveBounds) -> None:
         if self.settings.chained_updates:
-            bounds = chained_updates(bounds, self._penalties)
+            bounds = chained_updates(bounds, **self._penalties)
             self.problem.loss.tighten(bounds.size_max, should_stop=self._is_flagged)
         self.bounds = bounds
 
@@ -457,6 +484,12 @@ def report(record: TraceRecord, progress: Callable[[TraceRecord], None] | None) 
     )  # fmt: skip
     if progress is not None:
         progress(record)
+
+
+def _count(rounds: dict[int, int], node: int) -> None:
+    if node not in rounds and len(rounds) >= COUNTED_NODES:
+        rounds.clear()
+    rounds[node] = rounds.get(node, 0) + 1
 
 
 def _first_time(seen: set[bytes], values: NDArray[Any]) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from riskslim._wording import how_to_install
 from riskslim.engines.lattice_cpa.formulation import Cut, Formulation, Row
+from riskslim.engines.lattice_cpa.ridge import RidgeRow
 from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
 
@@ -178,6 +179,20 @@ class RiskSlimMIP(Formulation):
             rhs=[rhs for _, _, rhs in rows],
         )
 
+    def add_ridge_rows(self, rows: list[RidgeRow]) -> None:
+        """Add rows of the ridge penalty.
+
+        Parameters
+        ----------
+        rows : list of RidgeRow
+        """
+        if rows:
+            self.cpx.linear_constraints.add(
+                lin_expr=[[row.indices, row.values] for row in rows],
+                senses="G" * len(rows),
+                rhs=[0.0] * len(rows),
+            )
+
 
 class RiskSlimLP(RiskSlimMIP):
     r"""The linear relaxation of :class:`RiskSlimMIP` over the whole box.
@@ -262,7 +277,8 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
 def check_size(problem: RiskScoreProblem) -> None:
     """Refuse a problem whose variables are too many for the licence, before anything is searched.
 
-    Its rows, and variables beside two for each feature, can become fewer within a smaller box.
+    Its rows, and other variables than those for each feature, can become fewer within a smaller
+    box.
 
     Parameters
     ----------
@@ -276,8 +292,9 @@ def check_size(problem: RiskScoreProblem) -> None:
     rows, usable = problem.constraint_rows, problem.usable
     groups = () if rows is None else rows.groups
     n_features = int(usable.sum())
-    # Intercept, loss, objective, size; coefficient and indicator of each feature.
+    # Intercept, loss, objective, size; coefficient, indicator and ridge penalty of each feature.
     n_variables = 4 + 2 * n_features + sum(bool(usable[group].any()) for group in groups)
+    n_variables += int(np.count_nonzero(usable & (problem.point_ridge > 0)))
     if n_variables > COMMUNITY_EDITION_LIMIT and has_limited_size():
         raise ProblemSizeError(_too_large(n_features, f"at least {n_variables} variables"))
 

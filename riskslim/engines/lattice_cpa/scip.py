@@ -24,6 +24,7 @@ from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
     from riskslim.engines.lattice_cpa.lattice_search import LatticeSearch
+    from riskslim.engines.lattice_cpa.ridge import RidgeRow
     from riskslim.engines.lattice_cpa.start import Initialization
     from riskslim.engines.settings import LatticeCPASettings
 
@@ -75,19 +76,29 @@ class _Plugin:
             scip.interruptSolve()
 
     def at_candidate(self, solution: Any) -> str:
-        """Refuse a candidate whose loss is understated; any other may be our incumbent, too."""
-        point, claimed = self.model.point(solution)
+        """Refuse a candidate that understates loss or ridge; others may be our incumbent, too."""
+        values = self.model.values(solution)
+        point, claimed = self.model.coef_and_loss(values)
         coef = np.rint(point).astype(np.int64)
         loss = self.search.cut_at(coef).loss
-        if claimed < loss - VIOLATION:
+        missing_ridge = self.search.problem.ridge(coef) - self.model.ridge.stated(values)
+        if max(loss - claimed, missing_ridge) > VIOLATION:
             return "infeasible"
         self.events.accept(coef, loss)
         return "feasible"
 
-    def add_row(self, cut: Cut) -> bool:
-        """Add a cut to the LP and to SCIP's pool; whether it makes the node infeasible."""
+    def add_cut(self, cut: Cut) -> bool:
+        """Add a cut of the loss; whether it makes the node infeasible."""
+        return self._add_row(*self.model.cut_terms(cut))
+
+    def add_ridge(self, rows: list[RidgeRow]) -> bool:
+        """Add rows of the ridge penalty; whether they make the node infeasible."""
+        added = [self._add_row(*row, 0.0) for row in rows]
+        return any(added)
+
+    def _add_row(self, indices: list[int], values: list[float], low: float) -> bool:
+        """Add a row to the LP and to SCIP's pool; whether it makes the node infeasible."""
         scip = self.model.scip
-        indices, values, low = self.model.cut_terms(cut)
         row = scip.createEmptyRowUnspec("cut", lhs=low, rhs=None, local=False, removable=True)
         scip.cacheRowExtensions(row)
         for i, value in zip(indices, values, strict=True):
@@ -100,20 +111,23 @@ class _Plugin:
         return cutoff
 
     def at_integer_point(self) -> str:
-        """Cut where the LP solution is integral, if its loss is understated."""
-        search = self.search
-        point, claimed = self.model.point(None)
+        """Cut where the LP solution is integral, if its loss or its ridge is understated."""
+        search, values = self.search, self.model.values(None)
+        point, claimed = self.model.coef_and_loss(values)
         coef = np.rint(point).astype(np.int64)
         cut = search.cut_at(coef)
         search.consider(coef, cut.loss)
         search.polish(coef, cut.loss)
-        if claimed >= cut.loss - VIOLATION:
+        ridge = self.model.ridge.violated(values, VIOLATION)
+        is_cut_needed = claimed < cut.loss - VIOLATION
+        if not is_cut_needed and not ridge:
             self.events.accept(coef, cut.loss)
             return "feasible"
-        if np.abs(point - coef).max() > 1e-12:
+        if is_cut_needed and np.abs(point - coef).max() > 1e-12:
             # The lattice point is only near: a cut there may not reach SCIP's point.
             cut = search.cut_at(point)
-            if claimed >= cut.loss - VIOLATION:
+            is_cut_needed = claimed < cut.loss - VIOLATION
+            if not is_cut_needed and not ridge:
                 return "feasible"
         # At another node, where SCIP has dropped the row, it is no fault.
         key = self.model.scip.getCurrentNode().getNumber(), coef.tobytes()
@@ -122,17 +136,23 @@ class _Plugin:
             # The row is there, and SCIP's arithmetic does not see it.
             self.events.distrust()
             self.end()
-        return "cutoff" if self.add_row(cut) else "separated"
+        is_over = self.add_ridge(ridge)
+        if is_cut_needed:
+            is_over |= self.add_cut(cut)
+        return "cutoff" if is_over else "separated"
 
     def separate(self) -> str:
         """Cut at a fractional LP solution."""
-        scip = self.model.scip
-        point, claimed = self.model.point(None)
-        node = scip.getCurrentNode()
-        cut = self.search.fractional_cut(point, claimed, node.getNumber())
-        if cut is None:
+        values = self.model.values(None)
+        node = self.model.scip.getCurrentNode().getNumber()
+        cut = self.search.fractional_cut(*self.model.coef_and_loss(values), node)
+        ridge = self.search.fractional_ridge(self.model.ridge, values, node)
+        if cut is None and not ridge:
             return "none"
-        return "cutoff" if self.add_row(cut) else "separated"
+        is_over = self.add_ridge(ridge)
+        if cut is not None:
+            is_over |= self.add_cut(cut)
+        return "cutoff" if is_over else "separated"
 
     def round_and_propose(self, heuristic: Any) -> bool:
         """Round the LP solution, and propose an incumbent that SCIP does not have."""
@@ -170,7 +190,7 @@ def _guarded(shared: _Plugin, work: Callable[[], str], otherwise: str) -> dict[s
 
 
 class _LossHandler(pyscipopt.Conshdlr):  # type: ignore[misc]
-    """The constraint that L is at least the loss."""
+    """The constraint that L is at least the loss, and that Q are at least the ridge penalty."""
 
     def __init__(self, shared: _Plugin) -> None:
         self.shared = shared
@@ -188,9 +208,9 @@ class _LossHandler(pyscipopt.Conshdlr):  # type: ignore[misc]
         return _guarded(self.shared, self.shared.separate, "none")
 
     def conslock(self, constraint: Any, locktype: Any, n_positive: int, n_negative: int) -> None:
-        """Neither coefficients nor L can be moved either way without a look at the loss."""
+        """None of the variables that make a claim can be moved without a look at the loss."""
         model, n_locks = self.shared.model, n_positive + n_negative
-        for handle in model.handles[: model.loss + 1]:
+        for handle in model.handles[: model.value_range[1] + 1]:
             model.scip.addVarLocks(handle, n_locks, n_locks)
 
 

@@ -124,6 +124,20 @@ class ScipMIP(Formulation):
         for variable in self.indicators:
             self.scip.chgVarBranchPriority(self.handles[variable], 1)
 
+    def values(self, solution: Any) -> list[float]:
+        """Values of a solution that say what it claims; of the present LP solution if None.
+
+        Parameters
+        ----------
+        solution : pyscipopt solution or None
+
+        Returns
+        -------
+        list of float
+        """
+        first, last = self.value_range
+        return [self.scip.getSolVal(solution, self.handles[i]) for i in range(first, last + 1)]
+
     def point(self, solution: Any) -> tuple[NDArray[np.float64], float]:
         """Coefficients and loss of a solution; of the present LP or pseudo solution if None.
 
@@ -136,9 +150,7 @@ class ScipMIP(Formulation):
         coef : ndarray of float64, shape (d + 1,)
         loss : float
         """
-        first, last = self.value_range
-        values = [self.scip.getSolVal(solution, self.handles[i]) for i in range(first, last + 1)]
-        return self.coef_and_loss(values)
+        return self.coef_and_loss(self.values(solution))
 
 
 def _between(expression: Any, low: float, high: float) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,14 @@ from riskslim.engines.lattice_cpa.formulation import Cut
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Initialization", "best_possible_bounds", "require_feasible", "widened"]
+__all__ = [
+    "Initialization",
+    "below",
+    "best_possible_bounds",
+    "penalty_ranges",
+    "require_feasible",
+    "widened",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +100,49 @@ def best_possible_bounds(
     bounds = ObjectiveBounds(
         0.0, math.inf, loss_min, loss_max, max(problem.min_size, required), problem.max_size
     )
-    return chained_updates(bounds, problem.l0_penalty[problem.usable])
+    return chained_updates(bounds, **penalty_ranges(problem))
+
+
+def below(bounds: ObjectiveBounds, objective: float) -> ObjectiveBounds:
+    """Bounds of scores that are at least as good as a known one.
+
+    A ridge penalty makes their ranges small, and with them the numbers that a solver gets.
+
+    Parameters
+    ----------
+    bounds : ObjectiveBounds
+    objective : float
+        Of the known score.
+
+    Returns
+    -------
+    ObjectiveBounds
+    """
+    return dataclasses.replace(bounds, objective_max=min(bounds.objective_max, objective))
+
+
+def penalty_ranges(problem: RiskScoreProblem) -> dict[str, Any]:
+    """Penalties of the features that can be used, as chained updates take them.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+
+    Returns
+    -------
+    dict
+        Arguments of :func:`~riskslim.chained_updates`.
+    """
+    usable = problem.usable
+    prices = {"l0_penalty": problem.l0_penalty[usable]}
+    if not problem.has_ridge:
+        return prices
+    low, high, price = problem.lower[1:], problem.upper[1:], problem.point_ridge
+    ends = np.abs(np.array([low, high], dtype=np.float64))
+    least = np.where((low > 0) | (high < 0), ends.min(axis=0), 1.0)
+    most = ends.max(axis=0)
+    return {**prices, "ridge": ((price * least**2)[usable], (price * most**2)[usable])}
 
 
 def require_feasible(problem: RiskScoreProblem) -> None:

@@ -299,7 +299,7 @@ def test_understated_candidates_are_refused(problem, monkeypatch):
 
 def test_a_loss_that_scip_does_not_see_costs_the_bound(problem, monkeypatch):
     """If a cut does not reach SCIP's point, SCIP's bounds cannot be trusted."""
-    monkeypatch.setattr(scip._Plugin, "add_row", lambda self, cut: False)
+    monkeypatch.setattr(scip._Plugin, "add_cut", lambda self, cut: False)
     certificate = lattice_cpa(problem, solver="scip", time_limit=10).certificate
     optimum = branch_and_bound(problem).certificate.objective
     assert certificate.lower_bound <= optimum + 1e-9
