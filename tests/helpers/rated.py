@@ -79,6 +79,7 @@ class Small:
     others: list  # further constraints, with what they mean
     is_integer: bool
     price: float = 1e-6
+    ridge: float = 0.0
 
     def build(self, **settings):
         with warnings.catch_warnings():
@@ -92,6 +93,7 @@ class Small:
             max_size=self.max_size,
             constraints=constraints,
             l0_penalty=self.price,
+            l2_penalty=self.ridge,
             **settings,
         )
 
@@ -123,7 +125,8 @@ class Small:
         for _, meaning in self.others:
             met &= meaning(vectors)
         losses = np.logaddexp(0, -self.y * scores) @ weights / weights.sum()
-        return vectors, met, losses + self.price * (slopes != 0).sum(axis=1)
+        penalties = self.price * (slopes != 0).sum(axis=1) + self.ridge * (slopes**2).sum(axis=1)
+        return vectors, met, losses + penalties
 
 
 def draw(seed, *, real=False):

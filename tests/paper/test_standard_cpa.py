@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from checked_solutions import EQUAL, report
 from enumeration import enumerate_optimum, loss, objective, random_problem, violations
+from riskslim import RiskSlimMIP
+from riskslim.engines.lattice_cpa.ridge import RidgeRows
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.paper import standard_cpa
 from small_problems import Case, infeasible
@@ -50,8 +54,9 @@ def cut_faults(small, problem, result) -> list[str]:
 
 
 def cases(source, seeds):
-    for seed in seeds:
-        case = Case(source, "as drawn", seed)
+    """Cases of the paper's problem, and as many with a ridge penalty."""
+    for seed, ridge in itertools.product(seeds, (False, True)):
+        case = Case(source, "as drawn", seed, ridge=ridge)
         yield seed, case.small, case.best, case.problem
 
 
@@ -75,6 +80,20 @@ def test_standard_cpa_on_the_mip_finds_the_optimum():
         if wrong:
             failures.append(report(seed, "standard_cpa", wrong))
     assert not failures, "\n".join(failures)
+
+
+def test_standard_cpa_goes_on_where_rows_of_the_penalty_fill_the_model(monkeypatch):
+    """Room for ten rows beside the fixed ones: rows of the ridge leave it as cuts do."""
+    monkeypatch.setattr(RiskSlimMIP, "max_cuts", property(lambda self: 10))
+    monkeypatch.setattr(RidgeRows, "first", lambda self: [])
+    for seed in range(3):
+        case = Case("any", "as drawn", seed, ridge=True)
+        for relaxation in (False, True):
+            result = standard_cpa(case.problem, relaxation=relaxation, max_iterations=60)
+            assert result.lower_bound <= case.best.objective + EQUAL
+            if not relaxation:
+                assert result.upper_bound >= case.best.objective - EQUAL
+            assert len(result.binding) < 10
 
 
 @pytest.mark.slow
