@@ -131,10 +131,10 @@ def lattice_cpa(
         The package of the solver cannot be imported or started.
     ProblemSizeError
         The problem is too large for the installed licence of CPLEX. The Community Edition takes
-        about 490 features, whatever the number of rows; constraints on rates take up to two
-        rows for each different record beside. More features are refused before anything is
-        searched, whatever the limits. Where it is rows that are too many, and a score is known that
-        meets all constraints, it is returned instead, as FEASIBLE with a message.
+        about 490 features, or 330 with a ridge penalty, whatever the number of rows; constraints on
+        rates take up to two rows for each different record beside. More features are refused before
+        anything is searched, whatever the limits. Where it is rows that are too many, and a score
+        is known that meets all constraints, it is returned instead, as FEASIBLE with a message.
     CertificateError
         The result failed its re-check.
     RiskSLIMError
