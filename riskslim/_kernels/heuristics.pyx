@@ -23,6 +23,9 @@ One pass gives g and h of all lines. Lines are searched in the order of the obje
 this bound leaves possible, until the next one cannot beat the best move found: the move is the
 same as if all lines had been searched.
 
+With a ridge penalty a_j v^2 for v points of feature j, which is convex as the loss is, the sum of
+both is what a line search minimises. The bound above has the penalty added as it is.
+
 A point adds 1 / m, the *unit*, to a score: with a scale m steps are in points, real-valued scores and
 the tables are those of score / m. Derivatives and magnitudes are by points, too: M is the largest
 |x| times the unit.
@@ -603,6 +606,36 @@ cdef double least_change(
     return change_bound(bounds, line, max(min(-size, b), a))
 
 
+cdef enum:
+    NEWTON_STEPS = 4
+
+cdef double least_with_ridge(
+    const Bounds *bounds, Py_ssize_t line, double a, double b, double now, double ridge
+) noexcept nogil:
+    """Lower bound on change_bound plus the ridge penalty of a coefficient that was ``now``.
+
+    Over the steps from a to b, which have one sign. change_bound is convex there, and above its
+    tangent at any step: the tangent with the penalty has its minimum at the vertex of a parabola.
+    Newton's method finds a step near which that is tight.
+    """
+    cdef double g = bounds.gradient[line], h = bounds.curvature[line]
+    cdef double magnitude = bounds.magnitude[line], side = 1.0 if a > 0.0 else -1.0
+    cdef double step, slope, flat, vertex
+    cdef int k
+    if ridge == 0.0:
+        return least_change(bounds, line, a, b)
+    step = a if a > 0.0 else b
+    for k in range(NEWTON_STEPS + 1):
+        flat = exp(-magnitude * fabs(step))
+        slope = g + side * (h / magnitude) * (1.0 - flat)
+        if k < NEWTON_STEPS:
+            step -= (slope + 2.0 * ridge * (now + step)) / (h * flat + 2.0 * ridge)
+            step = min(max(step, a), b)
+    vertex = min(max(-slope / (2.0 * ridge) - now, a), b)
+    return (change_bound(bounds, line, step) + slope * (vertex - step)
+            + ridge * (now + vertex) * (now + vertex))
+
+
 # ---- line search --------------------------------------------------------------------
 
 cdef enum:
@@ -611,6 +644,7 @@ cdef enum:
 cdef struct Search:
     # One of the current line's coefficient and the intercept is searched, the other one kept.
     Rows *rows
+    const double *ridge          # (d,)
     bint along_intercept
     int64_t at                   # present value of what is searched
     double kept                  # step of the line, or shift of the intercept
@@ -630,12 +664,13 @@ cdef inline void begin_search(
 
 
 cdef double search_loss(Search *search, int64_t v) noexcept nogil:
-    """Loss at value v; golden section comes back to its last few points.
+    """Loss at value v, and the line's ridge penalty; golden section returns to its last points.
 
+    While the intercept is searched, the line's coefficient has been zero, so that it is its step.
     Infinite once the rows are to stop: searches then end at once, and no value of theirs is taken.
     """
     cdef int k
-    cdef double loss
+    cdef double loss, points
     for k in range(min(search.n_remembered, REMEMBERED)):
         if search.value[k] == v:
             return search.loss[k]
@@ -647,6 +682,9 @@ cdef double search_loss(Search *search, int64_t v) noexcept nogil:
         loss = line_loss(search.rows, <double>(v - search.at), search.kept)
     if rs_stopped(search.rows.stop):
         return INFINITY
+    if search.rows.line > 0:
+        points = search.kept if search.along_intercept else <double>v
+        loss += search.ridge[search.rows.line - 1] * points * points
     k = search.n_remembered % REMEMBERED
     search.value[k] = v
     search.loss[k] = loss
@@ -655,9 +693,9 @@ cdef double search_loss(Search *search, int64_t v) noexcept nogil:
 
 
 cdef int64_t golden_section(Search *search, int64_t a, int64_t b) noexcept nogil:
-    """Smallest minimiser of the loss over the integers a..b.
+    """Smallest minimiser of search_loss over the integers a..b.
 
-    The loss f is convex: f(p) <= f(q) for p < q puts the smallest minimiser below q,
+    This function f is convex: f(p) <= f(q) for p < q puts the smallest minimiser below q,
     f(p) > f(q) puts it above p.
     """
     cdef int64_t p, q
@@ -675,7 +713,7 @@ cdef int64_t golden_section(Search *search, int64_t a, int64_t b) noexcept nogil
 
 
 cdef int64_t line_minimum(Search *search, int64_t a, int64_t b) noexcept nogil:
-    """Smallest minimiser of the loss over a..b, which contains the present value.
+    """Smallest minimiser of search_loss over a..b, which contains the present value.
 
     The minimum is mostly near, and an intercept may have hundreds of values: steps that double
     find an interval around it, golden section the minimum within.
@@ -708,6 +746,7 @@ cdef struct Vector:
     const int64_t *lower
     const int64_t *upper
     const double *penalty        # (d,)
+    const double *ridge          # (d,): penalty of a point, which grows with its square
     const uint8_t *direction     # (d + 1,): may this coefficient change
     const int64_t *feature_min   # (d,), integer scores only
     const int64_t *feature_max
@@ -724,13 +763,17 @@ cdef struct Move:
     int64_t intercept
 
 
+cdef inline double ridge_of(const Vector *vector, Py_ssize_t line, double value) noexcept nogil:
+    return vector.ridge[line - 1] * value * value if line > 0 else 0.0
+
+
 cdef double penalty_without(const Vector *vector, Py_ssize_t line) noexcept nogil:
     """Penalty of all features but one, added in their order whatever the path here."""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(1, vector.d + 1):
         if j != line and vector.coef[j] != 0:
-            total += vector.penalty[j - 1]
+            total += vector.penalty[j - 1] + ridge_of(vector, j, <double>vector.coef[j])
     return total
 
 
@@ -771,7 +814,7 @@ cdef void bound_lines(
 ) noexcept nogil:
     """Least objective that a change of each coefficient may reach."""
     cdef Py_ssize_t line
-    cdef double now, a, b, rest, price, change, reach = 0.0
+    cdef double now, a, b, rest, price, ridge, change, reach = 0.0
     for line in range(vector.d + 1):
         bounds.objective[line] = INFINITY
         if not bounds.wanted[line]:
@@ -779,13 +822,15 @@ cdef void bound_lines(
         now = <double>vector.coef[line]
         a = <double>vector.lower[line] - now
         b = <double>vector.upper[line] - now
-        reach = max(reach, bounds.magnitude[line] * max(-a, b))
+        reach = max(reach, bounds.magnitude[line] * max(-a, b)
+                    + ridge_of(vector, line, max(fabs(now + a), fabs(now + b))))
         rest = penalty_without(vector, line)
         price = vector.penalty[line - 1] if line > 0 else 0.0
+        ridge = vector.ridge[line - 1] if line > 0 else 0.0
         if a < 0.0:
-            bounds.objective[line] = least_change(bounds, line, a, -1.0) + price
+            bounds.objective[line] = least_with_ridge(bounds, line, a, -1.0, now, ridge) + price
         if b > 0.0:
-            change = least_change(bounds, line, 1.0, b) + price
+            change = least_with_ridge(bounds, line, 1.0, b, now, ridge) + price
             bounds.objective[line] = min(bounds.objective[line], change)
         if now != 0.0 and a <= -now <= b:
             change = change_bound(bounds, line, -now)
@@ -823,13 +868,16 @@ cdef void try_lines(
 cdef int64_t searched_minimum(
     Vector *vector, Search *search, const Bounds *bounds, Py_ssize_t line
 ) noexcept nogil:
-    """Best value of a coefficient by the loss alone."""
+    """Best value of a coefficient by the loss and its ridge penalty."""
     cdef int64_t a = vector.lower[line], b = vector.upper[line], now = vector.coef[line]
+    cdef double slope = bounds.gradient[line]
     # The slope at the present value tells on which side the minimum lies.
+    if line > 0:
+        slope += 2.0 * vector.ridge[line - 1] * <double>now
     if not search.exhaustive:
-        if bounds.gradient[line] > bounds.slack:
+        if slope > bounds.slack:
             b = now
-        elif bounds.gradient[line] < -bounds.slack:
+        elif slope < -bounds.slack:
             a = now
     return line_minimum(search, a, b)
 
@@ -853,7 +901,7 @@ cdef void try_coordinate(
     may_be_zero = (vector.lower[line] <= 0 <= vector.upper[line]
                    and (now == 0 or vector.size > vector.min_size))
     if v == 0 and not may_be_zero:
-        # The loss is convex: next to a minimum at zero are the best non-zero values.
+        # What is searched is convex: next to a minimum at zero are the best non-zero values.
         if vector.lower[line] < 0:
             consider(best, search_loss(search, -1) + price + rest, line, -1)
         if vector.upper[line] > 0:
@@ -896,7 +944,7 @@ cdef void try_swaps(
         if v != 0:
             consider_swap(vector, search, out, line, v, without, rest, best)
             continue
-        # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
+        # Zero is no exchange; beside it the neighbours are best (convexity).
         if vector.lower[line] < 0:
             consider_swap(vector, search, out, line, -1, without, rest, best)
         if vector.upper[line] > 0:
@@ -951,8 +999,8 @@ cdef void open_scores(
 
 cdef void open_vector(
     Vector *vector, int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
-    const double[::1] penalty, const uint8_t[::1] direction, const int64_t[::1] feature_min,
-    const int64_t[::1] feature_max,
+    const double[::1] penalty, const double[::1] ridge, const uint8_t[::1] direction,
+    const int64_t[::1] feature_min, const int64_t[::1] feature_max,
 ):
     cdef Py_ssize_t line
     vector.d = penalty.shape[0]
@@ -960,6 +1008,7 @@ cdef void open_vector(
     vector.lower = &lower[0]
     vector.upper = &upper[0]
     vector.penalty = &penalty[0]
+    vector.ridge = &ridge[0]
     vector.direction = &direction[0]
     vector.feature_min = &feature_min[0]
     vector.feature_max = &feature_max[0]
@@ -977,7 +1026,8 @@ def coordinate_descent(
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     int32_t[::1] position, double[::1] scores, int64_t[:, ::1] counts, double[::1] mass,
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
-    const double[::1] penalty, const double[::1] magnitude, const uint8_t[::1] direction,
+    const double[::1] penalty, const double[::1] ridge, const double[::1] magnitude,
+    const uint8_t[::1] direction,
     uint8_t[::1] wanted, double[:, ::1] workspace, Py_ssize_t min_size, Py_ssize_t max_size,
     bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
     int64_t[::1] stop, int n_threads,
@@ -989,7 +1039,8 @@ def coordinate_descent(
     begin at score low, and cover every feasible vector. ``magnitude`` (d + 1,) is the largest
     absolute value of each feature times ``unit``; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1)
     are scratch. ``unit`` is what a point adds to a score: ``scores`` and the tables have it as a
-    factor, ``position`` and ``low`` are in points.
+    factor, ``position`` and ``low`` are in points. ``ridge`` (d,) is the penalty of one point; it
+    grows with the square of the points.
     ``counts`` (one row per thread) and ``mass`` hold the joint histograms; lines that need
     more cells than a row of ``counts`` go without. ``mass`` has as many cells as such a row, and
     with weights at least n / 8. A move must lower the objective by more than ``tolerance`` of it.
@@ -1005,11 +1056,12 @@ def coordinate_descent(
     cdef double objective
     open_rows(&rows, columns, row_tiles, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
-    open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
+    open_vector(&vector, coef, lower, upper, penalty, ridge, direction, feature_min, feature_max)
     vector.min_size = min_size
     vector.max_size = max_size
     open_bounds(&bounds, wanted, workspace, magnitude)
     search.rows = &rows
+    search.ridge = &ridge[0]
     search.exhaustive = exhaustive
     with nogil:
         open_line(&rows, &vector, 0)
@@ -1066,7 +1118,7 @@ cdef double best_step(
         if v == value[0] and turn > 0:
             break
         if v == 0:
-            # Zero is no step; beside it the neighbours are best, as the loss is convex.
+            # Zero is no step; beside it the neighbours are best (convexity).
             if turn > 0:
                 break
             for side in range(-1, 2, 2):
@@ -1095,7 +1147,7 @@ def best_line_steps(
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     int32_t[::1] position, double[::1] scores, int64_t[:, ::1] counts, double[::1] mass,
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
-    const double[::1] penalty, const uint8_t[::1] direction,
+    const double[::1] penalty, const double[::1] ridge, const uint8_t[::1] direction,
     double[::1] objective, int64_t[::1] value, int64_t[::1] intercept,
     int64_t[::1] stop, int n_threads,
 ):
@@ -1115,8 +1167,9 @@ def best_line_steps(
     cdef double rest
     open_rows(&rows, columns, row_tiles, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
-    open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
+    open_vector(&vector, coef, lower, upper, penalty, ridge, direction, feature_min, feature_max)
     search.rows = &rows
+    search.ridge = &ridge[0]
     search.exhaustive = False
     with nogil:
         rest = penalty_without(&vector, 0)
@@ -1478,12 +1531,14 @@ cdef struct Rounding:
     double *coef
     uint8_t *pending
     const double *penalty
+    const double *ridge          # penalty of a point, which grows with its square
     Py_ssize_t min_size
     Py_ssize_t max_size
     Py_ssize_t n_pending
     Py_ssize_t used              # features that stay whatever is rounded how
     Py_ssize_t optional          # features that may become zero
     double settled               # penalty of all non-zero coefficients, pending ones included
+    double squares               # ridge penalty of them, a part of it
     double loss
     double slack                 # rounding errors of the bounds
     double *bound                # of down and up: least objective; infinity if out of question
@@ -1505,11 +1560,13 @@ cdef inline double step_to(const Rounding *r, Py_ssize_t line, int direction) no
     return rounded(r.coef[line], direction) - r.coef[line]
 
 
-cdef inline double price_of(const Rounding *r, Py_ssize_t line, int direction) noexcept nogil:
-    """Penalty that is saved by rounding to zero."""
-    if line > 0 and rounded(r.coef[line], direction) == 0.0:
-        return r.penalty[line - 1]
-    return 0.0
+cdef inline double saved_by(const Rounding *r, Py_ssize_t line, int direction) noexcept nogil:
+    """Penalty that is saved by rounding."""
+    cdef double value = rounded(r.coef[line], direction), ridge
+    if line == 0:
+        return 0.0
+    ridge = r.ridge[line - 1] * (r.coef[line] - value) * (r.coef[line] + value)
+    return r.penalty[line - 1] + ridge if value == 0.0 else ridge
 
 
 cdef inline bint may_vanish(const Rounding *r, Py_ssize_t line) noexcept nogil:
@@ -1520,16 +1577,18 @@ cdef bint size_possible(Rounding *r) noexcept nogil:
     """Count features; whether a permitted size can be reached."""
     cdef Py_ssize_t j
     r.n_pending = r.used = r.optional = 0
-    r.settled = 0.0
+    r.settled = r.squares = 0.0
     for j in range(r.d + 1):
         r.n_pending += r.pending[j]
         if j == 0 or r.coef[j] == 0.0:
             continue
         r.settled += r.penalty[j - 1]
+        r.squares += r.ridge[j - 1] * r.coef[j] * r.coef[j]
         if r.pending[j] and may_vanish(r, j):
             r.optional += 1
         else:
             r.used += 1
+    r.settled += r.squares
     return r.used <= r.max_size and r.used + r.optional >= r.min_size
 
 
@@ -1586,11 +1645,11 @@ cdef double bound_roundings(Rounding *r) noexcept nogil:
     for j in range(r.d + 1):
         if not r.pending[j]:
             continue
-        r.slack = max(r.slack, 1e-13 * (1.0 + r.loss + r.bounds.magnitude[j]))
+        r.slack = max(r.slack, 1e-13 * (1.0 + r.loss + r.bounds.magnitude[j] + r.squares))
         least = INFINITY
         for direction in range(2):
             step = step_to(r, j, direction)
-            price = -price_of(r, j, direction)
+            price = -saved_by(r, j, direction)
             error = digits_error(&r.race, j, step)
             least = min(least, r.bounds.gradient[j] * step - error + price)
             r.bound[direction * (r.d + 1) + j] = INFINITY
@@ -1635,7 +1694,7 @@ cdef Choice likely_winner(const Rounding *r) noexcept nogil:
                 continue
             step = step_to(r, j, direction)
             value = (r.bounds.gradient[j] + 0.5 * r.bounds.curvature[j] * step) * step
-            value -= price_of(r, j, direction)
+            value -= saved_by(r, j, direction)
             if value < least.value:
                 least.line = j
                 least.direction = direction
@@ -1656,7 +1715,7 @@ cdef Choice run_race(Rounding *r) noexcept nogil:
     tried = likely_winner(r)
     while tried.line >= 0 and not rs_stopped(r.stop):
         k = tried.direction * (r.d + 1) + tried.line
-        base = r.loss + r.settled - price_of(r, tried.line, tried.direction)
+        base = r.loss + r.settled - saved_by(r, tried.line, tried.direction)
         change = quick_change(
             &r.race, &r.bounds, tried.line, step_to(r, tried.line, tried.direction),
             best.value + 2.0 * r.slack - base)
@@ -1694,7 +1753,7 @@ cdef Choice exact_best(Rounding *r) noexcept nogil:
         r.race.rows.line = tried.line
         value = line_loss(
             r.race.rows, step_to(r, tried.line, tried.direction), 0.0) + r.settled
-        value -= price_of(r, tried.line, tried.direction)
+        value -= saved_by(r, tried.line, tried.direction)
         # Equal values: down before up, then the lowest index, as in the paper.
         if value < best.value or (value == best.value and (
                 tried.direction < best.direction
@@ -1736,7 +1795,8 @@ def sequential_rounding(
     const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
-    const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    const double[::1] ridge, const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size,
+    double cutoff,
     uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound,
     int64_t[::1] stop, int n_threads,
 ):
@@ -1744,7 +1804,8 @@ def sequential_rounding(
 
     ``scores``, times ``unit``, belong to ``coef`` on entry, and are used up. ``feature_min`` and ``feature_max``
     (d,) are those of the integer columns; ``magnitude`` (d + 1,) is the largest absolute value
-    of each feature times ``unit``. ``pending`` marks the coefficients that are no integers (and is used up);
+    of each feature times ``unit``; ``ridge`` (d,) as in coordinate_descent. ``pending`` marks the
+    coefficients that are no integers (and is used up);
     ``odds`` (n,), ``workspace`` (3, d + 1) and ``bound`` (4, d + 1) are scratch.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
@@ -1773,6 +1834,7 @@ def sequential_rounding(
     r.coef = &coef[0]
     r.pending = &pending[0]
     r.penalty = &penalty[0]
+    r.ridge = &ridge[0]
     r.min_size = min_size
     r.max_size = max_size
     r.bound = &bound[0, 0]

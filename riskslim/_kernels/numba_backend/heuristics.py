@@ -409,6 +409,29 @@ def _least_change(bounds, line, a, b):
     return _change_bound(bounds, line, max(min(-size, b), a))
 
 
+_NEWTON_STEPS = 4
+
+
+@helper
+def _least_with_ridge(bounds, line, a, b, now, ridge):
+    """Lower bound on _change_bound plus the ridge penalty of a coefficient that was ``now``."""
+    if ridge == 0.0:
+        return _least_change(bounds, line, a, b)
+    g, h, magnitude = bounds.gradient[line], bounds.curvature[line], bounds.magnitude[line]
+    side = 1.0 if a > 0.0 else -1.0
+    step = a if a > 0.0 else b
+    slope = 0.0
+    for k in range(_NEWTON_STEPS + 1):
+        flat = exp(-magnitude * abs(step))
+        slope = g + side * (h / magnitude) * (1.0 - flat)
+        if k < _NEWTON_STEPS:
+            step -= (slope + 2.0 * ridge * (now + step)) / (h * flat + 2.0 * ridge)
+            step = min(max(step, a), b)
+    vertex = min(max(-slope / (2.0 * ridge) - now, a), b)
+    change = _change_bound(bounds, line, step) + slope * (vertex - step)
+    return change + ridge * (now + vertex) * (now + vertex)
+
+
 # ---- line search ----------------------------------------------------------------------------
 
 _REMEMBERED = 8
@@ -418,6 +441,7 @@ class _LineSearch(NamedTuple):
     # One of the line's coefficient and the intercept is searched, the other one kept.
     rows: Any
     line: Any
+    ridge: Any  # of the line
     along_intercept: Any
     at: Any  # present value of what is searched
     kept: Any  # step of the line, or shift of the intercept
@@ -429,7 +453,7 @@ class _LineSearch(NamedTuple):
 
 @helper
 def _search_loss(search, v):
-    """Loss at value v; golden section comes back to its last few points."""
+    """Loss at value v, and the line's ridge penalty; golden section returns to its last points."""
     for k in range(min(search.n_remembered[0], _REMEMBERED)):
         if search.value[k] == v:
             return search.loss[k]
@@ -443,6 +467,8 @@ def _search_loss(search, v):
     loss = _line_loss(search.rows, search.line, step, shift)
     if stopped(search.rows.stop):
         return inf
+    points = search.kept if search.along_intercept else np.float64(v)
+    loss += search.ridge * points * points
     k = search.n_remembered[0] % _REMEMBERED
     search.value[k] = v
     search.loss[k] = loss
@@ -452,7 +478,7 @@ def _search_loss(search, v):
 
 @helper
 def _golden_section(search, a, b):
-    """Smallest minimiser of the loss over the integers a..b."""
+    """Smallest minimiser of _search_loss over the integers a..b."""
     while b > a:
         p = a + np.int64(0.3819660112501051 * np.float64(b - a))
         q = b - (p - a)
@@ -467,7 +493,7 @@ def _golden_section(search, a, b):
 
 @helper
 def _line_minimum(search, a, b):
-    """Smallest minimiser of the loss over a..b, which contains the present value."""
+    """Smallest minimiser of _search_loss over a..b, which contains the present value."""
     best, near, step = a, search.at, 1
     if search.exhaustive:
         for v in range(a + 1, b + 1):
@@ -496,6 +522,7 @@ class _Vector(NamedTuple):
     lower: Any
     upper: Any
     penalty: Any  # (d,)
+    ridge: Any  # (d,): penalty of a point, which grows with its square
     direction: Any  # (d + 1,): may this coefficient change
     feature_min: Any  # (d,), integer scores only
     feature_max: Any
@@ -518,10 +545,16 @@ class _Move(NamedTuple):
 
 
 @helper
+def _ridge_of(vector, line, value):
+    return vector.ridge[line - 1] * value * value if line > 0 else 0.0
+
+
+@helper
 def _open_search(rows, vector, line, along_intercept, at, kept):
     vector.n_remembered[0] = 0
     return _LineSearch(
-        rows, line, along_intercept, at, np.float64(kept), vector.exhaustive,
+        rows, line, _ridge_of(vector, line.index, 1.0), along_intercept, at, np.float64(kept),
+        vector.exhaustive,
         vector.value, vector.loss, vector.n_remembered,
     )  # fmt: skip
 
@@ -532,7 +565,7 @@ def _penalty_without(vector, line):
     total = 0.0
     for j in range(1, vector.coef.shape[0]):
         if j != line and vector.coef[j] != 0:
-            total += vector.penalty[j - 1]
+            total += vector.penalty[j - 1] + _ridge_of(vector, j, np.float64(vector.coef[j]))
     return total
 
 
@@ -573,13 +606,15 @@ def _bound_lines(vector, bounds, loss):
         now = np.float64(vector.coef[line])
         a = np.float64(vector.lower[line]) - now
         b = np.float64(vector.upper[line]) - now
-        reach = max(reach, bounds.magnitude[line] * max(-a, b))
-        price = vector.penalty[line - 1] if line > 0 else 0.0
+        price, ridge = vector.penalty[line - 1] if line > 0 else 0.0, _ridge_of(vector, line, 1.0)
+        most = _ridge_of(vector, line, max(abs(now + a), abs(now + b)))
+        reach = max(reach, bounds.magnitude[line] * max(-a, b) + most)
         least = inf
         if a < 0.0:
-            least = _least_change(bounds, line, a, -1.0) + price
+            least = _least_with_ridge(bounds, line, a, -1.0, now, ridge) + price
         if b > 0.0:
-            least = min(least, _least_change(bounds, line, 1.0, b) + price)
+            change = _least_with_ridge(bounds, line, 1.0, b, now, ridge)
+            least = min(least, change + price)
         if now != 0.0 and a <= -now <= b:
             least = min(least, _change_bound(bounds, line, -now))
         bounds.objective[line] = least + (loss + _penalty_without(vector, line))
@@ -612,13 +647,14 @@ def _try_lines(rows, vector, bounds, best):
 
 @helper
 def _searched_minimum(search, vector, bounds, line):
-    """Best value of a coefficient by the loss alone."""
+    """Best value of a coefficient by the loss and its ridge penalty."""
     a, b, now = vector.lower[line], vector.upper[line], vector.coef[line]
+    slope = bounds.gradient[line] + 2.0 * _ridge_of(vector, line, 1.0) * np.float64(now)
     # The slope at the present value tells on which side the minimum lies.
     if not vector.exhaustive:
-        if bounds.gradient[line] > bounds.slack[0]:
+        if slope > bounds.slack[0]:
             b = now
-        elif bounds.gradient[line] < -bounds.slack[0]:
+        elif slope < -bounds.slack[0]:
             a = now
     return _line_minimum(search, a, b)
 
@@ -638,7 +674,7 @@ def _try_coordinate(rows, vector, bounds, line, best):
         now == 0 or vector.size[0] > vector.min_size
     )
     if v == 0 and not may_be_zero:
-        # The loss is convex: next to a minimum at zero are the best non-zero values.
+        # What is searched is convex: next to a minimum at zero are the best non-zero values.
         if vector.lower[line] < 0:
             best = _consider(
                 best, _search_loss(search, np.int64(-1)) + price + rest, line, np.int64(-1)
@@ -685,7 +721,7 @@ def _try_swaps(rows, vector, out, best):
         if v != 0:
             best = _consider_swap(rows, vector, opened, out, v, without, rest, best)
             continue
-        # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
+        # Zero is no exchange; beside it the neighbours are best (convexity).
         if vector.lower[line] < 0:
             best = _consider_swap(rows, vector, opened, out, np.int64(-1), without, rest, best)
         if vector.upper[line] > 0:
@@ -729,15 +765,16 @@ def _take(rows, vector, line, value):
         read(int64),
     ),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
-    *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
+    *(read(int64), read(float64), read(float64), read(float64), read(uint8)),
+    *(write(uint8), write(float64, 2)),
     *(int64, int64, boolean, boolean, int64, float64, write(int64), *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
     columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, padded, feature_min, feature_max,
-    position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
-    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
+    position, scores, counts, mass, coef, lower, upper, penalty, ridge, magnitude,
+    direction, wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
     stop,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
@@ -749,7 +786,7 @@ def _coordinate_descent(
     for line in range(1, coef.shape[0]):
         size[0] += int(coef[line] != 0)
     vector = _Vector(
-        coef, lower, upper, penalty, direction, feature_min, feature_max,
+        coef, lower, upper, penalty, ridge, direction, feature_min, feature_max,
         min_size, max_size, size, exhaustive, value, loss, n_remembered,
     )  # fmt: skip
     # Sizes are those of the coefficients: scratch may be larger.
@@ -780,18 +817,18 @@ def _coordinate_descent(
 def coordinate_descent(
     columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
-    position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
-    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, stop,
-    n_threads,
+    position, scores, counts, mass, coef, lower, upper, penalty, ridge, magnitude,
+    direction, wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
+    stop, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), row_tiles.shape[1])
     n_moves = _coordinate_descent(
         columns.T, row_tiles, slot, labels, weights, total_weight, unit,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
-        position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
-        wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
-        stop, *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64),
+        position, scores, counts[0], mass, coef, lower, upper, penalty, ridge, magnitude,
+        direction, wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations,
+        tolerance, stop, *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64),
         np.empty(_REMEMBERED), np.zeros(1, np.int64), np.zeros(1),
     )  # fmt: skip
     return n_moves, int(scratch[-1][0])
@@ -824,7 +861,7 @@ def _best_step(rows, vector, line):
         if v == value and turn > 0:
             break
         if v == 0:
-            # Zero is no step; beside it the neighbours are best, as the loss is convex.
+            # Zero is no step; beside it the neighbours are best (convexity).
             if turn > 0:
                 break
             for side in range(-1, 2, 2):
@@ -847,14 +884,14 @@ def _best_step(rows, vector, line):
     *(float64, boolean, int64, read(float64), read(float64), read(float64)),
     *(read(int64), read(int64)),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
-    *(read(int64), read(float64), read(uint8)),
+    *(read(int64), read(float64), read(float64), read(uint8)),
     *(write(float64), write(int64), write(int64), write(int64), *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64)),
 )
 def _best_line_steps(
     columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, padded, feature_min, feature_max,
-    position, scores, counts, mass, coef, lower, upper, penalty, direction,
+    position, scores, counts, mass, coef, lower, upper, penalty, ridge, direction,
     objective, step, intercept, stop,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered,
 ):  # fmt: skip
@@ -864,7 +901,7 @@ def _best_line_steps(
         counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations, stop,
     )  # fmt: skip
     vector = _Vector(
-        coef, lower, upper, penalty, direction, feature_min, feature_max,
+        coef, lower, upper, penalty, ridge, direction, feature_min, feature_max,
         0, len(penalty), size, False, value, loss, n_remembered,
     )  # fmt: skip
     rest = _penalty_without(vector, 0)
@@ -885,7 +922,7 @@ def _best_line_steps(
 def best_line_steps(
     columns, row_tiles, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
-    position, scores, counts, mass, coef, lower, upper, penalty, direction,
+    position, scores, counts, mass, coef, lower, upper, penalty, ridge, direction,
     objective, value, intercept, stop, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), row_tiles.shape[1])
@@ -893,7 +930,7 @@ def best_line_steps(
         columns.T, row_tiles, slot, labels, weights, total_weight, unit,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
-        position, scores, counts[0], mass, coef, lower, upper, penalty, direction,
+        position, scores, counts[0], mass, coef, lower, upper, penalty, ridge, direction,
         objective, value, intercept, stop, *scratch, np.zeros(1, np.int64),
         np.empty(_REMEMBERED, np.int64), np.empty(_REMEMBERED), np.zeros(1, np.int64),
     )  # fmt: skip
@@ -1205,6 +1242,7 @@ class _Rounding(NamedTuple):
     bounds: Any
     coef: Any
     penalty: Any
+    ridge: Any  # penalty of a point, which grows with its square
     min_size: Any
     max_size: Any
     bound: Any  # of down and up: least objective; infinity if out of question
@@ -1223,11 +1261,13 @@ def _step_to(r, line, direction):
 
 
 @helper
-def _price_of(r, line, direction):
-    """Penalty that is saved by rounding to zero."""
-    if line > 0 and _rounded(r.coef[line], direction) == 0.0:
-        return r.penalty[line - 1]
-    return 0.0
+def _saved_by(r, line, direction):
+    """Penalty that is saved by rounding."""
+    value = _rounded(r.coef[line], direction)
+    if line == 0:
+        return 0.0
+    ridge = r.ridge[line - 1] * (r.coef[line] - value) * (r.coef[line] + value)
+    return r.penalty[line - 1] + ridge if value == 0.0 else ridge
 
 
 @helper
@@ -1293,7 +1333,7 @@ def _measure(r):
 
 
 @helper
-def _bound_roundings(r, loss, settled, noise, used, optional):
+def _bound_roundings(r, loss, settled, squares, noise, used, optional):
     """Bound the objective of each rounding into ``bound``.
 
     Returns the bound of all of them together, and the slack of one.
@@ -1303,10 +1343,10 @@ def _bound_roundings(r, loss, settled, noise, used, optional):
         if not r.bounds.wanted[j]:
             continue
         n_pending += 1
-        slack = max(slack, 1e-13 * (1.0 + loss + r.bounds.magnitude[j]))
+        slack = max(slack, 1e-13 * (1.0 + loss + r.bounds.magnitude[j] + squares))
         least = inf
         for direction in range(2):
-            step, price = _step_to(r, j, direction), -_price_of(r, j, direction)
+            step, price = _step_to(r, j, direction), -_saved_by(r, j, direction)
             error = _digits_error(r.race, r.rows, r.bounds, j, step)
             least = min(least, r.bounds.gradient[j] * step - error + price)
             r.bound[direction, j] = inf
@@ -1338,7 +1378,7 @@ def _likely_winner(r):
                 continue
             step = _step_to(r, j, direction)
             value = (r.bounds.gradient[j] + 0.5 * r.bounds.curvature[j] * step) * step
-            value -= _price_of(r, j, direction)
+            value -= _saved_by(r, j, direction)
             if value < least:
                 line, side, least = j, direction, value
     return line, side
@@ -1353,7 +1393,7 @@ def _run_race(r, loss, settled, slack):
             r.value[direction, j] = inf
     line, side = _likely_winner(r)
     while line >= 0 and not stopped(r.stop):
-        base = loss + settled - _price_of(r, line, side)
+        base = loss + settled - _saved_by(r, line, side)
         enough = best + 2.0 * slack - base
         change = _quick_change(r.race, r.rows, r.bounds, line, _step_to(r, line, side), enough)
         r.bound[side, line] = inf
@@ -1384,7 +1424,7 @@ def _exact_best(r, settled, slack):
         r.bound[side, line] = inf
         step = _step_to(r, line, side)
         value = _line_loss(r.rows, _Line(line, 0, 0, 0, 0), step, 0.0) + settled
-        value -= _price_of(r, line, side)
+        value -= _saved_by(r, line, side)
         # Equal values: down before up, then the lowest index, as in the paper.
         if value < best or (
             value == best and (side < best_side or (side == best_side and line < best_line))
@@ -1421,13 +1461,13 @@ def _take_rounding(r, line, side):
 @kernel(
     *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
     *(float64, read(int64), read(int64), write(float64)),
-    *(write(float64), read(float64), read(float64), int64, int64, float64),
+    *(write(float64), read(float64), read(float64), read(float64), int64, int64, float64),
     *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
     *(write(float64), read(float64), write(int64), *_RACE, write(int64)),
 )
 def _sequential_rounding(
     columns, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
-    scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+    scores, coef, penalty, ridge, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, value, cells, block, lane, sums, reals, products, n_evaluations, slack, none,
     no_counts,
     row_odds, negative, moved, chunk_sums, product, exponent, factor, digits, number, count,
@@ -1445,7 +1485,9 @@ def _sequential_rounding(
         feature_min, feature_max, row_odds, negative, moved, chunk_sums,
         product, exponent, factor, digits, number, count, step_line, step_size,
     )  # fmt: skip
-    r = _Rounding(race, rows, bounds, coef, penalty, min_size, max_size, bound, value, stop)
+    r = _Rounding(
+        race, rows, bounds, coef, penalty, ridge, min_size, max_size, bound, value, stop
+    )
     while True:
         used, optional = _sizes(r)
         if used > max_size or used + optional < min_size:
@@ -1455,10 +1497,12 @@ def _sequential_rounding(
             n_pending += pending[j]
         if n_pending == 0:
             return 0
-        settled = 0.0  # penalty of all non-zero coefficients, pending ones included
+        settled = squares = 0.0  # penalties of all non-zero coefficients, pending ones included
         for j in range(1, coef.shape[0]):
             if coef[j] != 0.0:
                 settled += penalty[j - 1]
+                squares += ridge[j - 1] * coef[j] * coef[j]
+        settled += squares
         if count[_STEPS] == 0 and not stopped(stop):
             _begin_race(race, rows, pending)
         if stopped(stop):
@@ -1466,7 +1510,7 @@ def _sequential_rounding(
         loss, noise = _measure(r)
         if stopped(stop):
             return 3
-        common, noise = _bound_roundings(r, loss, settled, noise, used, optional)
+        common, noise = _bound_roundings(r, loss, settled, squares, noise, used, optional)
         if common >= cutoff:
             return 1
         line, side = _best_rounding(r, loss, settled, noise)
@@ -1479,13 +1523,13 @@ def _sequential_rounding(
 
 def sequential_rounding(
     columns, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
-    scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+    scores, odds, coef, penalty, ridge, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, stop, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), row_tiles.shape[1])
     outcome = _sequential_rounding(
         columns.T, row_tiles, slot, labels, weights, total_weight, unit, feature_min, feature_max,
-        scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+        scores, coef, penalty, ridge, magnitude, min_size, max_size, cutoff, pending, workspace,
         bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
         odds, *_race(len(labels), len(slot)), stop,
     )  # fmt: skip
