@@ -5,7 +5,7 @@ coefficient may take depends on the other coefficients. They are called where th
 heuristics break a constraint. A move of the descent is compiled wherever the values that a
 coefficient may take make up an interval; the rest evaluate the loss one vector at a time. Which
 values the rates of a vector allow is no interval: with constraints on rates values are tried in the
-order of their losses, and the intercept follows other coefficients.
+order of their costs, and the intercept follows other coefficients.
 
 A user's wish to stop is asked for between the candidates; what was found until then is kept.
 """
@@ -120,6 +120,7 @@ class _Descent:
         self.compiled_move = compiled_move
         self.should_stop = should_stop
         self.prices = np.concatenate(([0.0], problem.l0_penalty))
+        self.ridge = _point_ridge(problem)
         # Whether the intercept follows where another coefficient goes.
         self.follows = bool(problem.rates) and bool(directions[0])
         # Coefficients whose allowed values the intervals of a vector do not tell.
@@ -145,7 +146,7 @@ class _Descent:
                 break
             if self.should_stop():
                 break
-            for found in self._moves(coef, j, values, gradient[j]):
+            for found in self._moves(coef, j, values, gradient[j] + 2.0 * self.ridge[j] * coef[j]):
                 if found.objective < target:
                     best, target = found, found.objective
         return best
@@ -247,9 +248,13 @@ class _Descent:
         zero: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
         """Lower bound on the objective along each coefficient: the loss is above its tangent."""
+        ridge = self.ridge
         fixed = loss + self.problem.penalty(coef) - np.where(coef != 0, self.prices, 0.0)
-        ends = np.minimum(gradient * (least - coef), gradient * (most - coef))
-        used = np.where(least <= most, fixed + ends + self.prices, np.inf)
+        fixed -= ridge * coef**2
+        vertex = -gradient / np.where(ridge > 0.0, 2.0 * ridge, np.inf)
+        values = np.stack((least, most, np.clip(vertex, least, most)))
+        lowest = (gradient * (values - coef) + ridge * values**2).min(axis=0)
+        used = np.where(least <= most, fixed + lowest + self.prices, np.inf)
         unused = np.where(zero, fixed - gradient * coef, np.inf)
         return np.where(self.directions, np.minimum(used, unused), np.inf)
 
@@ -273,7 +278,7 @@ class _Descent:
             wanted += self._first_allowed(line, least, most)
         elif least <= most:
             slope = line.rise() if slope is None else slope
-            # Of points that are allowed, too, the best are next to the minimum of a convex loss.
+            # Of points that are allowed, too, the best are next to the minimum (convexity).
             near = line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
             nearest = {value for at in near for value in self.rows.nearest(j, at) if value}
             wanted += sorted(value for value in nearest if least <= value <= most)
@@ -283,8 +288,8 @@ class _Descent:
         return min(found, key=lambda one: one.objective, default=None)
 
     def _first_allowed(self, line: _Line, least: int, most: int) -> list[int]:
-        """The value of the least loss, other than zero, that no constraint forbids, if any."""
-        tried = itertools.islice(line.by_loss(least, most), MAX_TRIES)
+        """The value of the least cost, other than zero, that no constraint forbids, if any."""
+        tried = itertools.islice(line.by_cost(least, most), MAX_TRIES)
         values = (value for value in tried if value)
         return list(
             itertools.islice((v for v in values if not self.rows.broken(line.at(v).coef).size), 1)
@@ -305,6 +310,7 @@ class _Line:
         self.problem = problem
         self.coef = coef
         self.j = j
+        self.ridge = float(_point_ridge(problem)[j])
         self._losses: dict[int, float] = {}
 
     def at(self, value: int) -> _Candidate:
@@ -313,30 +319,30 @@ class _Line:
         return _Candidate(self._loss(value) + self.problem.penalty(changed), changed)
 
     def rise(self) -> float:
-        """By how much the loss rises from the value that the vector has to the next one."""
+        """By how much the cost rises from the value that the vector has to the next one."""
         value = int(self.coef[self.j])
-        return self._loss(value + 1) - self._loss(value)
+        return self._cost(value + 1) - self._cost(value)
 
     def around_minimum(self, low: int, high: int) -> list[int]:
-        """Values other than zero, within an interval, one of which has the least loss."""
+        """Values other than zero, within an interval, one of which has the least cost."""
         first, last = low, high
         while first < last:
             middle = (first + last) // 2
-            if self._loss(middle) <= self._loss(middle + 1):
+            if self._cost(middle) <= self._cost(middle + 1):
                 last = middle
             else:
                 first = middle + 1
         nearest = [first] if first else [-1, 1]
         return [value for value in nearest if low <= value <= high]
 
-    def by_loss(self, low: int, high: int) -> Iterator[int]:
-        """Values of an interval, those of less loss first."""
+    def by_cost(self, low: int, high: int) -> Iterator[int]:
+        """Values of an interval, those of less cost first."""
         if low > high:
             return
         start = self.around_minimum(low, high)[0]
         below, above = start, start + 1
         while below >= low or above <= high:
-            if above > high or (below >= low and self._loss(below) <= self._loss(above)):
+            if above > high or (below >= low and self._cost(below) <= self._cost(above)):
                 yield below
                 below -= 1
             else:
@@ -348,10 +354,19 @@ class _Line:
         changed[self.j] = value
         return changed
 
+    def _cost(self, value: int) -> float:
+        """Loss and ridge penalty of a value, which are convex in it."""
+        return self._loss(value) + self.ridge * value * value
+
     def _loss(self, value: int) -> float:
         if value not in self._losses:
             self._losses[value] = self.problem.loss.value(self._changed(value))
         return self._losses[value]
+
+
+def _point_ridge(problem: RiskScoreProblem) -> NDArray[np.float64]:
+    """Ridge penalty of one point of each coefficient, intercept first."""
+    return np.concatenate(([0.0], problem.point_ridge))
 
 
 def project(
@@ -427,6 +442,7 @@ class _Rounding:
         self.rows: ConstraintRows = problem.rows_with_size
         self.point = point.copy()
         self.should_stop = should_stop
+        self.ridge = _point_ridge(problem)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.n_rounded = 0
 
@@ -474,11 +490,13 @@ class _Rounding:
         self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]
     ) -> float:
         """Lower bound on the objective of the roundings of a point, from the tangent there."""
-        down = gradient * (np.floor(self.point) - self.point)
-        up = gradient * (np.ceil(self.point) - self.point)
+        low, high = np.floor(self.point), np.ceil(self.point)
+        down = gradient * (low - self.point) + self.ridge * low**2
+        up = gradient * (high - self.point) + self.ridge * high**2
+        kept = (self.ridge * self.point**2)[~pending]
         stays = np.abs(self.point[1:]) >= 1.0
         prices = math.fsum(self.problem.l0_penalty[stays])
-        return loss + float(np.minimum(down, up)[pending].sum()) + prices
+        return loss + float(np.minimum(down, up)[pending].sum()) + prices + float(kept.sum())
 
     def _round_best(
         self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]
@@ -493,6 +511,7 @@ class _Rounding:
         for j in np.flatnonzero(pending).tolist():
             for value in (math.floor(self.point[j]), math.ceil(self.point[j])):
                 saved = self.problem.l0_penalty[j - 1] if j and not value else 0.0
+                saved += self.ridge[j] * (self.point[j] ** 2 - value**2)
                 promise = base + gradient[j] * (value - self.point[j]) - saved
                 promising.append((promise, j, value))
         best, chosen = math.inf, None

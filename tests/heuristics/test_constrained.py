@@ -45,11 +45,14 @@ def feasible_problem(seed):
             return small, rng
 
 
-def drawn(seed, scale=1.0):
+def drawn(seed, scale=1.0, ridge=False):
     """A random feasible problem with constraints, feasible vectors of it, and a generator."""
     small, rng = copy.deepcopy(feasible_problem(seed))
     small.scale = scale
     problem = small.build()
+    if ridge:
+        sizes = np.array([0.0, 1e-3, 0.02, 0.3])
+        problem.l2_penalty = np.random.default_rng(seed).choice(sizes, problem.n_features)
     grid = rng.permutation(slopes(small))[:400]
     intercepts = rng.integers(problem.lower[0], problem.upper[0], len(grid), endpoint=True)
     vectors = np.column_stack((intercepts, grid))
@@ -64,10 +67,11 @@ def is_one_opt(problem, coef, objective, directions=None):
 
 @pytest.mark.parametrize("line_search", ["golden_section", "exhaustive"])
 @pytest.mark.parametrize("swaps", [False, True])
-def test_descent_is_feasible_and_one_opt(line_search, swaps):
+@pytest.mark.parametrize("ridge", [False, True])
+def test_descent_is_feasible_and_one_opt(line_search, swaps, ridge):
     moves = 0
     for seed in SEEDS:
-        small, problem, starts, _ = drawn(seed)
+        small, problem, starts, _ = drawn(seed, ridge=ridge)
         for start in starts[:1]:
             found = discrete_coordinate_descent(
                 problem, start, line_search=line_search, swaps=swaps
@@ -84,7 +88,8 @@ def test_line_searches_reach_the_same():
     same = [
         discrete_coordinate_descent(problem, start).objective
         == discrete_coordinate_descent(problem, start, line_search="exhaustive").objective
-        for _, problem, starts, _ in map(drawn, SEEDS)
+        for ridge in (False, True)
+        for _, problem, starts, _ in (drawn(seed, ridge=ridge) for seed in SEEDS)
         for start in starts[:1]
     ]
     assert np.mean(same) > 0.95  # the rest are ties that lead elsewhere
@@ -145,6 +150,7 @@ def test_without_consequence_constraints_change_nothing():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         size = {"max_size": int(rng.integers(1, 6)), "l0_penalty": float(rng.choice([1e-6, 0.02]))}
+        size["l2_penalty"] = rng.choice([0.0, 0.01, 0.05], 5) if seed % 2 else 0.0
         free = patients(seed=seed, **size)
         bound = patients(at_most(5, free.coefficients.feature_names), seed=seed, **size)
         ends = [discrete_coordinate_descent(p, np.zeros(6, dtype=int)) for p in (free, bound)]
@@ -187,6 +193,36 @@ def test_feasible_integers_stay_as_they_are():
             result = sequential_rounding(problem, start)
             np.testing.assert_array_equal(result.coefficients, start)
             assert result.n_iterations == 0
+
+
+def test_rounding_with_a_ridge_is_that_of_the_objective():
+    """Candidates come in the order of bounds that the ridge is part of: none is missed."""
+    rounded = 0
+    for seed in range(15):
+        small, problem, _, rng = drawn(seed, scale=1.7, ridge=True)
+        assert problem.has_ridge
+        point = rng.uniform(problem.lower, problem.upper)
+        rounding = constrained._Rounding(problem, point, lambda: False)
+        assert rounding.enter_box()
+        start = rounding.point.copy()
+        pending = start != np.rint(start)
+        loss, gradient = problem.loss.value_and_gradient(start)
+        least = rounding._least_objective(pending, loss, gradient)
+        corners = itertools.product(*zip(np.floor(start), np.ceil(start), strict=True))
+        corners = list(itertools.islice(corners, 256))
+        assert least <= min(map(problem.objective, corners)) + 1e-12
+        tried = {}
+        for j in np.flatnonzero(pending):
+            for value in (np.floor(start[j]), np.ceil(start[j])):
+                if rounding._box_with(j, int(value)) is not None:
+                    vector = start.copy()
+                    vector[j] = value
+                    tried[j] = min(tried.get(j, np.inf), problem.objective(vector))
+        j = rounding._round_best(pending, loss, gradient)
+        assert tried[j] == pytest.approx(min(tried.values()), rel=1e-12)
+        result = sequential_rounding(problem, point)
+        rounded += result.coefficients is not None and not violations(small, result.coefficients)
+    assert rounded > 10
 
 
 def test_rounding_brings_in_the_most_useful_feature():
@@ -266,13 +302,14 @@ def test_heuristics_with_free_scale():
             max_size=fixed.max_size,
             min_size=fixed.min_size,
             l0_penalty=1e-4,
+            l2_penalty=0.02 * (seed % 2),
             constraints=fixed.constraints,
             scale=(0.3, 12.0),
         )
         for start in starts[:1]:
             found = discrete_coordinate_descent(problem, start)
-            scale = problem.loss.best_scale(found.coefficients)
-            moved += scale != problem.loss.best_scale(start)
+            scale = problem.best_scale(found.coefficients)
+            moved += scale != problem.best_scale(start)
             assert problem.is_feasible(found.coefficients)
             assert found.objective == problem.objective(found.coefficients)
             assert found.objective <= problem.objective(start)
@@ -407,7 +444,7 @@ def test_compiled_moves_are_those_found_one_vector_at_a_time():
     """The same descent with a move that is never compiled."""
     same = moves = 0
     for seed in SEEDS:
-        _, problem, starts, _ = drawn(seed)
+        _, problem, starts, _ = drawn(seed, ridge=seed % 2 == 0)
         for start in starts[:1]:
             options = {"exhaustive": False, "swaps": False, "max_iterations": 100,
                        "tolerance": 1e-13, "should_stop": lambda: False}  # fmt: skip

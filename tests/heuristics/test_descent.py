@@ -17,7 +17,7 @@ from riskslim import (
 from riskslim._kernels import BACKENDS, load, real
 from riskslim.data.row_tiles import read_column
 from riskslim.heuristics import descent as heuristics
-from riskslim.heuristics.descent import within_box
+from riskslim.heuristics.descent import best_line_steps, within_box
 from searches import neighbours
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -40,7 +40,7 @@ def make_features(rng, kind, n, d):
     return binary
 
 
-def make_problem(seed, kind, *, weighted=False, reach=1, **options):
+def make_problem(seed, kind, *, weighted=False, reach=1, ridge=False, **options):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(2, 6))
     n = int(rng.integers(20, 90))
@@ -63,6 +63,9 @@ def make_problem(seed, kind, *, weighted=False, reach=1, **options):
     )
     options.setdefault("max_size", int(rng.integers(1, d + 1)))
     options.setdefault("l0_penalty", float(rng.choice([1e-8, 1e-3, 0.05])))
+    if ridge:  # some features have none
+        sizes = np.array([0.0, 1e-4, 0.01, 0.3])
+        options["l2_penalty"] = np.random.default_rng(seed).choice(sizes, d) / reach**2
     problem = RiskScoreProblem(data, coefficients, **options)
     return problem, rng
 
@@ -124,7 +127,7 @@ def literal_swaps(problem, coef):
     def best_of(vector, j, values):
         choices = np.tile(vector, (len(values), 1))
         choices[:, j] = values
-        return min(choices, key=problem.loss.value)
+        return min(choices, key=problem.objective)
 
     intercepts = np.arange(problem.lower[0], problem.upper[0] + 1)
     for out, new in itertools.permutations(range(1, len(coef)), 2):
@@ -141,9 +144,10 @@ def literal_swaps(problem, coef):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("line_search", ["golden_section", "exhaustive"])
-def test_descent_is_one_opt_and_follows_the_algorithm(kind, weighted, line_search):
+@pytest.mark.parametrize("ridge", [False, True])
+def test_descent_is_one_opt_and_follows_the_algorithm(kind, weighted, line_search, ridge):
     for seed in range(3):
-        problem, rng = make_problem(seed, kind, weighted=weighted)
+        problem, rng = make_problem(seed, kind, weighted=weighted, ridge=ridge)
         start = random_start(problem, rng)
         result = discrete_coordinate_descent(problem, start, line_search=line_search)
         coef, objective = literal_descent(problem, start)
@@ -158,7 +162,9 @@ def test_descent_is_one_opt_and_follows_the_algorithm(kind, weighted, line_searc
 
 def test_both_line_searches_are_identical():
     for seed in range(60):
-        problem, rng = make_problem(seed, KINDS[seed % 5], weighted=seed % 2 == 0)
+        problem, rng = make_problem(
+            seed, KINDS[seed % 5], weighted=seed % 2 == 0, ridge=seed % 4 > 1
+        )
         start = random_start(problem, rng)
         golden = discrete_coordinate_descent(problem, start, swaps=seed % 3 == 0)
         full = discrete_coordinate_descent(
@@ -171,7 +177,7 @@ def test_both_line_searches_are_identical():
 
 def test_descent_in_restricted_directions():
     for seed in range(20):
-        problem, rng = make_problem(seed, "integer")
+        problem, rng = make_problem(seed, "integer", ridge=seed % 2 == 0)
         start = random_start(problem, rng)
         directions = [j for j in range(len(start)) if rng.random() < 0.5]
         result = discrete_coordinate_descent(problem, start, directions=directions, swaps=True)
@@ -184,7 +190,8 @@ def test_descent_in_restricted_directions():
 @pytest.mark.parametrize("swaps", [False, True])
 def test_descent_keeps_to_the_size_limits(swaps):
     for seed in range(40):
-        problem, rng = make_problem(seed, KINDS[seed % 5], max_size=2, min_size=2, l0_penalty=0.1)
+        options = {"max_size": 2, "min_size": 2, "l0_penalty": 0.1, "ridge": seed % 2 == 0}
+        problem, rng = make_problem(seed, KINDS[seed % 5], **options)
         result = discrete_coordinate_descent(problem, random_start(problem, rng), swaps=swaps)
         assert problem.model_size(result.coefficients) == 2
         assert problem.is_feasible(result.coefficients)
@@ -221,7 +228,8 @@ def test_descent_next_to_a_forbidden_zero():
 def test_swaps_only_improve_and_leave_no_swap_behind():
     improved = 0
     for seed in range(60):
-        problem, rng = make_problem(seed, KINDS[seed % 5], weighted=seed % 2 == 0, max_size=1)
+        options = {"weighted": seed % 2 == 0, "max_size": 1 + seed % 3 // 2, "ridge": seed % 4 > 1}
+        problem, rng = make_problem(seed, KINDS[seed % 5], **options)
         start = random_start(problem, rng)
         plain = discrete_coordinate_descent(problem, start)
         swapped = discrete_coordinate_descent(problem, start, swaps=True)
@@ -282,7 +290,7 @@ def test_descent_refuses_bad_input():
 def test_rounding_follows_the_algorithm(kind, weighted):
     none = 0
     for seed in range(30):
-        problem, rng = make_problem(seed, kind, weighted=weighted)
+        problem, rng = make_problem(seed, kind, weighted=weighted, ridge=seed % 2 == 0)
         point = rng.uniform(problem.lower, problem.upper)
         point[rng.random(len(point)) < 0.3] = 0.0
         result = sequential_rounding(problem, point)
@@ -302,7 +310,8 @@ def test_rounding_follows_the_algorithm(kind, weighted):
 
 def test_rounding_with_a_minimum_size():
     for seed in range(40):
-        problem, rng = make_problem(seed, "binary", min_size=2, max_size=2, l0_penalty=0.3)
+        options = {"min_size": 2, "max_size": 2, "l0_penalty": 0.3, "ridge": seed % 2 == 0}
+        problem, rng = make_problem(seed, "binary", **options)
         point = rng.uniform(-0.9, 0.9, len(problem.lower)).clip(problem.lower, problem.upper)
         expected = literal_rounding(problem, point)
         result = sequential_rounding(problem, point)
@@ -324,7 +333,7 @@ def test_rounding_saves_evaluations():
 def test_cutoff_stops_only_what_cannot_reach_it():
     stopped = 0
     for seed in range(60):
-        problem, rng = make_problem(seed, KINDS[seed % 5], max_size=None)
+        problem, rng = make_problem(seed, KINDS[seed % 5], max_size=None, ridge=seed % 2 == 0)
         point = rng.uniform(problem.lower, problem.upper)
         corners = itertools.product(*zip(np.floor(point), np.ceil(point), strict=True))
         best = min(problem.objective(corner) for corner in corners)
@@ -383,6 +392,7 @@ def exhaustive_rounding(problem, point):
     pending = [j for j in range(len(coef)) if coef[j] != np.rint(coef[j])]
     while pending:
         used = sum(price for j, price in enumerate(problem.l0_penalty, 1) if coef[j] != 0)
+        used += sum(problem.point_ridge * coef[1:] ** 2)
         best = (np.inf, None)
         for direction in (np.floor, np.ceil):
             for j in pending:
@@ -391,6 +401,8 @@ def exhaustive_rounding(problem, point):
                 value = value / rows.total_weight + used
                 if j > 0 and direction(coef[j]) == 0.0:
                     value -= problem.l0_penalty[j - 1]
+                if j > 0:
+                    value += problem.point_ridge[j - 1] * (direction(coef[j]) ** 2 - coef[j] ** 2)
                 if value < best[0]:
                     best = (value, (j, direction(coef[j]), moved))
         j, coef[j], scores = best[1][0], best[1][1], best[1][2]
@@ -398,7 +410,7 @@ def exhaustive_rounding(problem, point):
     return coef.astype(np.int64)
 
 
-def adversarial_problem(seed, n=None, scale=1.0):
+def adversarial_problem(seed, n=None, scale=1.0, ridge=0.0):
     """Columns that are equal, opposite, or multiples of each other; extreme weights and ranges."""
     rng = np.random.default_rng(seed)
     n, d = n or int(rng.integers(10, 200)), int(rng.integers(2, 8))
@@ -427,6 +439,7 @@ def adversarial_problem(seed, n=None, scale=1.0):
         compress=bool(seed % 5 == 1),
         scale=scale,
         l0_penalty=max(penalty, 1e-15),
+        l2_penalty=ridge,
     )
     point = rng.uniform(problem.lower, problem.upper)
     if seed % 3 == 1:
@@ -456,20 +469,95 @@ def test_rounding_of_many_chunks_is_the_exhaustive_one(seed):
         np.testing.assert_array_equal(result.coefficients, expected)
 
 
+def test_rounding_with_a_ridge_is_the_exhaustive_one():
+    """Of quick losses, too; ties are those of rounding errors here, and may go either way."""
+    same = 0
+    for seed in range(120):
+        ridge = float(np.random.default_rng(seed).choice([1e-5, 0.01, 0.3]))
+        problem, point = adversarial_problem(seed, ridge=ridge, scale=1.0 + seed % 3)
+        point[-1] += 0.125 * (point[-1] + 0.125 <= problem.upper[-1])
+        result = sequential_rounding(problem, point)
+        expected = exhaustive_rounding(problem, point)
+        found = (result.coefficients == expected).all()
+        same += found
+        if not found:
+            assert result.objective == pytest.approx(problem.objective(expected), rel=1e-12)
+        above = sequential_rounding(problem, point, cutoff=result.objective * (1 + 1e-9) + 1e-12)
+        np.testing.assert_array_equal(above.coefficients, result.coefficients, err_msg=str(seed))
+    assert same >= 118
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_best_line_steps_are_best_in_either_direction(kind):
+    """Of the value and the intercept, either is best with the other one kept: by brute force."""
+    n_steps = 0
+    for seed in range(8):
+        problem, rng = make_problem(
+            seed, kind, weighted=seed % 2 == 0, ridge=seed % 4 < 3, max_size=None, scale=1.7
+        )
+        vector = random_start(problem, rng)
+        vector[1 + rng.integers(problem.n_features)] = 0
+        every = np.ones(problem.n_features, bool)
+        steps = best_line_steps(problem, vector, every, np.zeros(1, np.int64))
+        for line in range(1, len(vector)):
+            if vector[line] != 0 or problem.lower[line] == problem.upper[line]:
+                assert steps.objective[line] == np.inf
+                continue
+            moved = vector.copy()
+            moved[0], moved[line] = steps.intercept[line], steps.value[line]
+            assert moved[line] != 0
+            objective = problem.objective(moved)
+            assert steps.objective[line] == pytest.approx(objective, rel=1e-13)
+            for other in neighbours(problem, moved, [0]):
+                assert problem.objective(other) >= objective * (1 - 1e-13)
+            n_steps += 1
+    assert n_steps > 8
+
+
+def test_best_steps_are_mostly_those_of_brute_force():
+    """One item and the intercept: turns mostly end at the least objective of all pairs."""
+    best = n_steps = 0
+    for seed in range(15):
+        problem, _ = make_problem(seed, "binary", ridge=True, max_size=None)
+        vector = np.zeros(problem.n_features + 1, np.int64)
+        every = np.ones(problem.n_features, bool)
+        steps = best_line_steps(problem, vector, every, np.zeros(1, np.int64))
+        for line in range(1, len(vector)):
+            pairs = itertools.product(
+                range(problem.lower[0], problem.upper[0] + 1),
+                set(range(problem.lower[line], problem.upper[line] + 1)) - {0},
+            )
+            least = np.inf
+            for intercept, value in pairs:
+                vector[[0, line]] = intercept, value
+                least = min(least, problem.objective(vector))
+            vector[:] = 0
+            assert steps.objective[line] >= least * (1 - 1e-13)
+            best += steps.objective[line] <= least * (1 + 1e-13)
+            n_steps += 1
+    assert best >= 0.8 * n_steps
+
+
 @pytest.mark.numba
 @pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
 def test_backends_compute_the_same_losses():
     for seed in (*range(40), 1000, 1001):
-        problem, point = adversarial_problem(seed, n=5 * 16384 + 3 if seed >= 1000 else None)
-        found = []
+        n, ridge = 5 * 16384 + 3 if seed >= 1000 else None, 0.01 * (seed % 3 == 0)
+        problem, point = adversarial_problem(seed, n=n, ridge=ridge)
+        start, found, flag = np.zeros(len(point), np.int64), [], np.zeros(1, np.int64)
+        every = np.ones(len(point) - 1, bool)
         for backend in BACKENDS:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(heuristics, "kernels", load(backend)["heuristics"])
-                found.append(sequential_rounding(problem, point))
+                rounded = sequential_rounding(problem, point)
+                polished = discrete_coordinate_descent(problem, start, swaps=True, max_iterations=3)
+                steps = best_line_steps(problem, start, every, flag)
+                found.append((rounded.coefficients, polished.coefficients, *steps[1:3]))
+                found[-1] += rounded.n_evaluations, polished.n_evaluations, steps.n_evaluations
         first, *others = found
         for other in others:
-            np.testing.assert_array_equal(first.coefficients, other.coefficients)
-            assert first.n_evaluations == other.n_evaluations, seed
+            for a, b in zip(first, other, strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=str(seed))
 
 
 def rounded_scores(monkeypatch, problem, point):
@@ -659,24 +747,25 @@ def test_descent_with_free_scale(scales, swaps):
     moved = better = 0
     for seed in range(20):
         problem, rng = make_problem(
-            seed, KINDS[seed % 5], weighted=seed % 2 == 0, reach=2, scale=scales
-        )
+            seed, KINDS[seed % 5], weighted=seed % 2 == 0, reach=2, scale=scales,
+            ridge=seed % 4 > 1,
+        )  # fmt: skip
         start = random_start(problem, rng)
         kept = start.copy()
         result = discrete_coordinate_descent(problem, start, swaps=swaps)
         np.testing.assert_array_equal(start, kept)
-        moved += problem.loss.best_scale(start) != problem.loss.best_scale(result.coefficients)
+        moved += problem.best_scale(start) != problem.best_scale(result.coefficients)
         assert problem.is_feasible(result.coefficients)
         assert result.objective == problem.objective(result.coefficients)
         assert result.objective <= problem.objective(start)
-        final = problem.at_scale(problem.loss.best_scale(result.coefficients))
+        final = problem.at_scale(problem.best_scale(result.coefficients))
         for other in neighbours(final, result.coefficients):
             assert final.objective(other) >= result.objective * (1 - 1e-12)
         if swaps:
             for other in literal_swaps(final, result.coefficients):
                 assert final.objective(other) >= result.objective * (1 - 1e-12)
         fixed = discrete_coordinate_descent(
-            problem.at_scale(problem.loss.best_scale(start)), start, swaps=swaps
+            problem.at_scale(problem.best_scale(start)), start, swaps=swaps
         )
         assert result.objective <= fixed.objective * (1 + 1e-12)
         better += result.objective < fixed.objective * (1 - 1e-6)
@@ -690,7 +779,7 @@ def test_free_scale_goes_on_after_the_first_descent():
     for seed in range(40):
         problem, rng = make_problem(seed, KINDS[seed % 5], reach=2, scale=(0.3, 12.0))
         start = random_start(problem, rng)
-        first = discrete_coordinate_descent(problem.at_scale(problem.loss.best_scale(start)), start)
+        first = discrete_coordinate_descent(problem.at_scale(problem.best_scale(start)), start)
         result = discrete_coordinate_descent(problem, start)
         further += (result.coefficients != first.coefficients).any()
         assert result.n_iterations >= first.n_iterations
@@ -709,10 +798,10 @@ def test_free_scale_looks_for_each_best_scale_once(monkeypatch):
     """Of many rows it takes a while, that of the result after Ctrl-C, too."""
     real, asked = LogisticLoss.best_scale, []
 
-    def best_scale(loss, coef):
+    def best_scale(loss, coef, **options):
         if not loss.scales.is_single:  # where there is one, it is that
             asked.append((seed, *coef))
-        return real(loss, coef)
+        return real(loss, coef, **options)
 
     for seed in range(20):
         problem, rng = make_problem(seed, KINDS[seed % 5], reach=2, scale=(0.3, 12.0))
@@ -728,8 +817,9 @@ def test_free_scale_looks_for_each_best_scale_once(monkeypatch):
 def test_rounding_with_free_scale(scales):
     for seed in range(20):
         problem, rng = make_problem(
-            seed, KINDS[seed % 5], weighted=seed % 2 == 0, max_size=None, reach=2, scale=scales
-        )
+            seed, KINDS[seed % 5], weighted=seed % 2 == 0, max_size=None, reach=2, scale=scales,
+            ridge=seed % 4 > 1,
+        )  # fmt: skip
         point = rng.uniform(problem.lower, problem.upper)
         result = sequential_rounding(problem, point)
         at = problem.at_scale(problem.loss.scale)
