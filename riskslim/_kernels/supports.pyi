@@ -45,6 +45,8 @@ def best_steps(
     position: NDArray[np.int64],
     losses: NDArray[np.float64],
     slopes: NDArray[np.float64],
+    unit: float,
+    ridge: NDArray[np.float64],
     lower: NDArray[np.int64],
     upper: NDArray[np.int64],
     low: int,
@@ -67,5 +69,6 @@ def polish(
     low: int,
     steps: NDArray[np.int64],
     pairs: bool,
+    ridge: NDArray[np.float64],
     position: NDArray[np.int64],
 ) -> float: ...

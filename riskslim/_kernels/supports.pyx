@@ -233,8 +233,12 @@ def count_joint(
 
 # ---- the best step of every item ------------------------------------------------------------
 
+cdef enum:
+    TURNS = 8  # in which two values are searched, either with the other one kept
+
 cdef struct Steps:
-    # Weights by part (value of the item), side and group; scores by group; tables by score.
+    # Weights by part (value of the item), side and group; scores by group; tables by score, and
+    # what a point adds to what their slopes are by.
     const double *weights
     Py_ssize_t n_parts
     Py_ssize_t n_groups
@@ -243,6 +247,8 @@ cdef struct Steps:
     const double *losses
     const double *slopes
     Py_ssize_t width
+    double unit
+    double ridge                 # penalty of a point of the item, which grows with its square
 
 
 cdef double sum_by_table(
@@ -261,7 +267,8 @@ cdef double sum_by_table(
 
 
 cdef double loss_of(const Steps *s, int64_t shift, int64_t step) noexcept nogil:
-    cdef double total = 0.0
+    """Loss after a step and a shift, and the step's ridge penalty."""
+    cdef double total = s.ridge * <double>step * <double>step
     cdef Py_ssize_t q
     for q in range(s.n_parts):
         total += sum_by_table(s, s.losses, q, shift + step * s.values[q])
@@ -271,7 +278,8 @@ cdef double loss_of(const Steps *s, int64_t shift, int64_t step) noexcept nogil:
 cdef double slope_of(
     const Steps *s, int64_t shift, int64_t step, bint by_step
 ) noexcept nogil:
-    cdef double total = 0.0, slope
+    """Slope of loss_of by the step or by the shift, over the unit."""
+    cdef double total = 2.0 * s.ridge * <double>step / s.unit if by_step else 0.0, slope
     cdef Py_ssize_t q
     for q in range(s.n_parts):
         if by_step and s.values[q] == 0:
@@ -281,22 +289,50 @@ cdef double slope_of(
     return total
 
 
-cdef int64_t best_part_shift(
-    const Steps *s, Py_ssize_t part, int64_t low, int64_t high
+cdef double part_loss(
+    const Steps *s, Py_ssize_t part, int64_t shift, double ridge, int64_t other
 ) noexcept nogil:
-    """The shift in low..high with the least loss of one part, by bisection of its slope."""
+    """Loss of one part, and the ridge penalty of what its shift differs from that of the other."""
+    cdef double step = <double>(shift - other)
+    return sum_by_table(s, s.losses, part, shift) + ridge * step * step
+
+
+cdef int64_t best_part_shift(
+    const Steps *s, Py_ssize_t part, int64_t low, int64_t high, double ridge, int64_t other
+) noexcept nogil:
+    """The shift in low..high with the least part_loss, by bisection of its slope."""
     cdef int64_t middle, first = low
     while low < high:
         middle = low + (high - low) // 2
-        if sum_by_table(s, s.slopes, part, middle) < 0.0:
+        if (sum_by_table(s, s.slopes, part, middle)
+                + 2.0 * ridge * <double>(middle - other) / s.unit) < 0.0:
             low = middle + 1
         else:
             high = middle
     # The first shift at which the loss does not fall any more, or the one before it.
-    if low > first and (sum_by_table(s, s.losses, part, low - 1)
-                        <= sum_by_table(s, s.losses, part, low)):
+    if low > first and (part_loss(s, part, low - 1, ridge, other)
+                        <= part_loss(s, part, low, ridge, other)):
         low -= 1
     return low
+
+
+cdef void approach(
+    const Steps *s, int64_t low, int64_t high, int64_t *at, int64_t *on
+) noexcept nogil:
+    """Move the best shifts of both parts towards each other, in turns, as the ridge pulls them."""
+    cdef int64_t first_at = at[0], first_on = on[0], before_at, before_on, least, most
+    cdef int turn
+    for turn in range(TURNS):
+        before_at = at[0]
+        before_on = on[0]
+        least = min(first_on, at[0])
+        most = max(first_on, at[0])
+        on[0] = best_part_shift(s, 1, least, most, s.ridge, at[0])
+        least = max(low, min(first_at, on[0]))
+        most = min(high, max(first_at, on[0]))
+        at[0] = best_part_shift(s, 0, least, most, s.ridge, on[0])
+        if at[0] == before_at and on[0] == before_on:
+            return
 
 
 cdef int64_t best_shift(
@@ -355,14 +391,16 @@ cdef void best_of_item(
     best[0] = shift[0] = 0
     if s.n_parts == 2 and s.values[0] == 0 and s.values[1] == 1:
         # Rows without the item are shifted, those with it are shifted and stepped: either part has
-        # a best place of its own. Where both cannot be had, a step at an end is the best one
-        # (convexity), with one shift for both.
-        at = best_part_shift(s, 0, low, high)
-        on = best_part_shift(s, 1, low + lower, high + upper)
+        # a best place of its own, from which a ridge penalty draws both towards each other. Where
+        # both cannot be had, a step at an end is the best one (convexity), with one shift for both.
+        at = best_part_shift(s, 0, low, high, 0.0, 0)
+        on = best_part_shift(s, 1, low + lower, high + upper, 0.0, 0)
+        if s.ridge > 0.0:
+            approach(s, low, high, &at, &on)
         step = on - at
     else:
         step = at = 0
-        for turn in range(8):
+        for turn in range(TURNS):
             before = step
             step = best_step_at(s, at, lower, upper)
             at = best_shift(s, step, low, high)
@@ -381,7 +419,8 @@ cdef void best_of_item(
 def best_steps(
     const double[:, :, ::1] joint, const double[:, ::1] total, const int64_t[::1] first,
     const int64_t[::1] values, const int64_t[::1] base, const int64_t[::1] position,
-    const double[:, ::1] losses, const double[:, ::1] slopes,
+    const double[:, ::1] losses, const double[:, ::1] slopes, double unit,
+    const double[::1] ridge,
     const int64_t[::1] lower, const int64_t[::1] upper, int64_t low, int64_t high,
     double[::1] work, int64_t[::1] work_values, const int64_t[::1] chosen,
     double[::1] loss, int64_t[::1] step, int64_t[::1] shift, const int64_t[::1] stop,
@@ -392,7 +431,8 @@ def best_steps(
     rows the value base[i]; ``joint`` (planes, 2, groups) and ``total`` (2, groups) are weights,
     ``position`` says where the group's score is in the tables (2, width). The step lies in
     lower[i] .. upper[i], the shift in low .. high, and no score that they lead to may lie beyond
-    the tables. ``work`` has room for (most planes of an item + 1) * 2 * groups. Items that are not
+    the tables. ``slopes`` are by the score times ``unit``; ``ridge`` is the penalty of one point of
+    each item, which grows with the square of the points and is part of its ``loss``. ``work`` has room for (most planes of an item + 1) * 2 * groups. Items that are not
     reached before stop[0] is set have an infinite loss.
     """
     cdef Steps s
@@ -404,6 +444,7 @@ def best_steps(
     s.losses = &losses[0, 0]
     s.slopes = &slopes[0, 0]
     s.width = losses.shape[1]
+    s.unit = unit
     with nogil:
         for k in range(chosen.shape[0]):
             i = chosen[k]
@@ -411,6 +452,7 @@ def best_steps(
                 loss[i] = 1e300
                 continue
             s.n_parts = first[i + 1] - first[i] + 1
+            s.ridge = ridge[i]
             work_values[0] = base[i]
             for r in range(n):
                 work[r] = total[0, r]
@@ -436,12 +478,28 @@ cdef struct Cells:
     int64_t *position            # of each cell's score in the tables
     const double *losses
     Py_ssize_t width
+    const double *ridge          # (k + 1,): penalty of a point, which grows with its square
+    bint has_ridge
+
+
+cdef double ridge_after(
+    const Cells *c, const int64_t *points, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
+) noexcept nogil:
+    """Ridge penalty after a change of two coefficients."""
+    cdef double total = 0.0, value
+    cdef Py_ssize_t j
+    if not c.has_ridge:
+        return 0.0
+    for j in range(c.k + 1):
+        value = <double>(points[j] + (by if j == a else 0) + (and_by if j == b else 0))
+        total += c.ridge[j] * value * value
+    return total
 
 
 cdef double loss_after(
-    const Cells *c, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
+    const Cells *c, const int64_t *points, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
 ) noexcept nogil:
-    """Loss after a change of two coefficients; infinite beyond the table."""
+    """Loss and ridge penalty after a change of two coefficients; infinite beyond the table."""
     cdef const int64_t *x = c.x + a * c.n
     cdef const int64_t *z = c.x + b * c.n
     cdef double first = 0.0, second = 0.0
@@ -453,7 +511,7 @@ cdef double loss_after(
             return 1e300
         first += c.negative[i] * c.losses[at]
         second += c.positive[i] * c.losses[c.width + at]
-    return first + second
+    return first + second + ridge_after(c, points, a, by, b, and_by)
 
 
 cdef void move(
@@ -487,7 +545,7 @@ cdef double descend(
             for i in range(2):
                 by = -step if i == 0 else step
                 while allowed(points, lower, upper, a, by):
-                    after = loss_after(c, a, by, a, 0)
+                    after = loss_after(c, points, a, by, a, 0)
                     if not after < loss - 1e-13:
                         break
                     move(c, points, a, by, a, 0)
@@ -509,7 +567,7 @@ cdef double descend(
                         if not (allowed(points, lower, upper, a, by)
                                 and allowed(points, lower, upper, b, and_by)):
                             continue
-                        after = loss_after(c, a, by, b, and_by)
+                        after = loss_after(c, points, a, by, b, and_by)
                         if after < loss - 1e-13:
                             move(c, points, a, by, b, and_by)
                             loss = after
@@ -521,10 +579,12 @@ cdef double descend(
 def polish(
     const int64_t[:, ::1] x, const double[:, ::1] weights, int64_t[::1] points,
     const int64_t[::1] lower, const int64_t[::1] upper, const double[:, ::1] losses, int64_t low,
-    const int64_t[::1] steps, bint pairs, int64_t[::1] position,
+    const int64_t[::1] steps, bint pairs, const double[::1] ridge, int64_t[::1] position,
 ):
     """Improve points on cells in place, with steps of each size in turn; returns the loss.
 
+    Part of the loss is a ridge penalty: ridge[a] for one point of coefficient a, growing with the
+    square of its points.
     x[a] is what a point of coefficient a adds to the score of each cell (1 for the intercept,
     which is coefficient 0), weights[l] what the rows of side l weigh. ``position`` is scratch. A
     score s is at s - low in the tables (2, width); moves beyond them are not made, and with points
@@ -541,12 +601,16 @@ def polish(
     c.position = &position[0]
     c.losses = &losses[0, 0]
     c.width = losses.shape[1]
+    c.ridge = &ridge[0]
+    c.has_ridge = False
     with nogil:
+        for a in range(c.k + 1):
+            c.has_ridge |= ridge[a] > 0.0
         for i in range(c.n):
             position[i] = -low
             for a in range(c.k + 1):
                 position[i] += points[a] * x[a, i]
-        loss = loss_after(&c, 0, 0, 0, 0)
+        loss = loss_after(&c, &points[0], 0, 0, 0, 0)
         if loss < 1e300:
             for i in range(steps.shape[0]):
                 loss = descend(&c, &points[0], &lower[0], &upper[0], steps[i], pairs, loss)

@@ -31,6 +31,7 @@ class Grid:
     low: int  # score of the tables' first entry
     losses: NDArray[np.float64]
     slopes: NDArray[np.float64]
+    scale: float  # points of one unit of log-odds
     steps: NDArray[np.int64]
 
     @classmethod
@@ -51,7 +52,7 @@ class Grid:
         losses, slopes = tables_by_score(low, high, scale)
         widest = int((upper - lower).max())
         chosen = [step for step in steps if step == steps[-1] or 4 * step <= widest]
-        return cls(lower, upper, low, losses, slopes, np.array(chosen, np.int64))
+        return cls(lower, upper, low, losses, slopes, scale, np.array(chosen, np.int64))
 
 
 def fine_bounds(

@@ -55,8 +55,8 @@ def predicted_gains(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> NDA
     Returns
     -------
     ndarray of float64, shape (number of columns of integers,)
-        By a quadratic model of the loss in the column and the intercept; infinite for columns that
-        are used.
+        By a quadratic model of the loss in the column and the intercept, to which the ridge penalty
+        is added; infinite for columns that are used.
     """
     loss, rows = problem.loss, problem.loss.rows
     scores = real_scores(loss, vector.astype(np.float64))
@@ -66,7 +66,7 @@ def predicted_gains(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> NDA
     curvature = weights * risk * (1.0 - risk) / loss.scale**2
     slope = weights * (risk - (rows.labels > 0)) / loss.scale
     total, rise = curvature.sum(), slope.sum()
-    gain = np.full(len(rows.integer_index), np.inf)
+    gain, ridge = np.full(len(rows.integer_index), np.inf), problem.point_ridge
     for k, j in enumerate(rows.integer_index.tolist()):
         low, high = problem.lower[1 + j], problem.upper[1 + j]
         if vector[1 + j] or low == high:
@@ -75,7 +75,7 @@ def predicted_gains(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> NDA
         curved, sloped = np.bincount(codes, curvature, 256), np.bincount(codes, slope, 256)
         mixed = curved @ BYTE_VALUES
         share = mixed / max(total, _SMALL)  # the intercept follows
-        h = max(float(curved @ BYTE_VALUES**2 - share * mixed), _SMALL)
+        h = max(float(curved @ BYTE_VALUES**2 - share * mixed), _SMALL) + 2.0 * ridge[j]
         g = float(sloped @ BYTE_VALUES - share * rise)
         steps = {round(max(min(-g / h, high), low)), 1, -1}
         changes = [g * v + 0.5 * h * v * v for v in steps if v and low <= v <= high]

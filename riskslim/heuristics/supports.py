@@ -82,7 +82,7 @@ class Support:
     points : tuple of int
         Of the intercept and of each item.
     objective : float
-        Loss and prices of all items.
+        Loss, ridge penalty, and prices of all items.
     """
 
     items: tuple[int, ...]
@@ -190,6 +190,9 @@ class SupportSearch:
         self.packed = packed
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
+        # Of one point on the grid, and of one unit of log-odds.
+        self._log_odds_ridge = problem.l2_penalty[packed.features]
+        self._ridge = self._log_odds_ridge / grid.scale**2
         self._n_planes = np.diff(packed.first)
         self._cutoffs = cutoffs or CutOffs(packed)
         self._joint = np.empty(0)
@@ -510,6 +513,7 @@ class SupportSearch:
         barred[self._n_planes > room] = True
         losses, steps, shifts = self._steps(support, barred, chain)
         objectives = losses + self._price + self._price[list(support.items)].sum()
+        objectives += self._ridge[list(support.items)] @ np.square(support.points[1:], dtype=float)
         open_ = np.flatnonzero(~barred & (losses < _FAR))
         order = open_[np.argsort(objectives[open_], kind="stable")]
         found: list[Support] = []
@@ -564,7 +568,8 @@ class SupportSearch:
             self.work.steps(int(self._n_planes[chosen].sum()), n_groups)
             kernels.best_steps(
                 joint, total, packed.first, packed.values, packed.base, places,
-                grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
+                grid.losses, grid.slopes, 1.0 / grid.scale, self._ridge,
+                grid.lower[1:], grid.upper[1:],
                 int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
                 self._work, work_values, chosen, loss, step, shift, self.stop,
             )  # fmt: skip
@@ -597,7 +602,7 @@ class SupportSearch:
         found = np.clip(0, lower, upper) if points is None else np.array(points, np.int64)
         loss = kernels.polish(
             cells.x, cells.weights, found, lower, upper, grid.losses, grid.low, grid.steps, pairs,
-            np.empty(cells.x.shape[1], np.int64),
+            self._ridge_of(items, grid.scale), np.empty(cells.x.shape[1], np.int64),
         )  # fmt: skip
         self._count_polish(cells.x, pairs=pairs)
         self.problem.loss.n_evaluations += 1
@@ -624,7 +629,7 @@ class SupportSearch:
         chosen = vector[[0, *(1 + self.packed.features[list(items)])]]
         points = chosen
         if not self.problem.scales.is_single:
-            points = np.rint(chosen * (FINE / self.problem.loss.best_scale(vector)))
+            points = np.rint(chosen * (FINE / self.problem.best_scale(vector)))
         where = [0, *(1 + i for i in items)]
         points = np.clip(points, self._grid.lower[where], self._grid.upper[where])
         return self._polished(items, tuple(points.astype(np.int64).tolist()), pairs=True)
@@ -691,6 +696,10 @@ class SupportSearch:
 
     # ---- scales ----------------------------------------------------------------------------
 
+    def _ridge_of(self, items: tuple[int, ...], scale: float) -> NDArray[np.float64]:
+        """Ridge penalty of one point of the intercept and of some items."""
+        return np.concatenate(([0.0], self._log_odds_ridge[list(items)])) / scale**2
+
     def _around_scale(self, width: Width, effort: int) -> Iterator[NDArray[np.int64]]:
         """Look around at the scale of the best vector, with whole points, and at scales near it.
 
@@ -700,7 +709,7 @@ class SupportSearch:
             return
         tried: set[float] = set()
         while self.best is not None and not self._stopped():
-            scale, before = self.problem.loss.best_scale(self.best), self.objective
+            scale, before = self.problem.best_scale(self.best), self.objective
             is_wide = not tried and effort >= 1 and width is NARROW
             near = self._near(scale, NEAR_SCALES if is_wide else (1.0,))
             for one in near:
@@ -768,13 +777,11 @@ class SupportSearch:
         self, points: NDArray[np.int64], least: float, items: tuple[int, ...]
     ) -> tuple[NDArray[np.int64], float]:
         """Polish points at their best scale, until neither they nor it change; and their loss."""
-        cells, where = self._cells(items), [0, *(1 + self.packed.features[list(items)])]
-        lower, upper = self.problem.lower[where], self.problem.upper[where]
         while not self._stopped():
-            scale = self._best_scale(points, cells.x, cells.weights)[0]
+            scale = self._best_scale(points, items)[0]
             changed = points.copy()
-            self._polish_at(scale, cells.x, cells.weights, changed, lower, upper, pairs=True)
-            loss = self._best_scale(changed, cells.x, cells.weights)[1]
+            self._polish_at(scale, items, changed)
+            loss = self._best_scale(changed, items)[1]
             if not loss < least - _TOLERANCE:
                 break
             points, least = changed, loss
@@ -782,7 +789,7 @@ class SupportSearch:
 
     def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
         """Yield the points of a support at several scales, the most promising ones polished."""
-        problem, cells = self.problem, self._cells(support.items)
+        problem = self.problem
         where = [0, *(1 + self.packed.features[list(support.items)])]
         lower, upper = problem.lower[where], problem.upper[where]
         real = np.array(support.points) / FINE
@@ -793,10 +800,10 @@ class SupportSearch:
             points = np.rint(real * scale)
             points[1:] = np.where(points[1:] == 0, np.sign(real[1:]), points[1:])
             points = np.clip(points, lower, upper).astype(np.int64)
-            self._polish_at(scale, cells.x, cells.weights, points, lower, upper, pairs=True)
+            self._polish_at(scale, support.items, points)
             key = tuple(points.tolist())
             if key not in found:
-                found[key] = self._best_scale(points, cells.x, cells.weights)[1]
+                found[key] = self._best_scale(points, support.items)[1]
         for key in sorted(found, key=lambda key: found[key])[:POLISHED_SCALES]:
             points, least = self._settle(np.array(key, np.int64), found[key], support.items)
             price = float(self._price[[i for i, v in zip(support.items, points[1:], strict=True)
@@ -817,18 +824,11 @@ class SupportSearch:
         n = math.floor(math.log(max(most / scales.low, 1.0)) / math.log(SCALE_RATIO))
         return [scales.low * SCALE_RATIO**i for i in range(n + 1)]
 
-    def _polish_at(
-        self,
-        scale: float,
-        x: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        points: NDArray[np.int64],
-        lower: NDArray[np.int64],
-        upper: NDArray[np.int64],
-        *,
-        pairs: bool,
-    ) -> None:
+    def _polish_at(self, scale: float, items: tuple[int, ...], points: NDArray[np.int64]) -> None:
         """Improve points in place at a scale."""
+        x, weights = self._cells(items)[1:]
+        where = [0, *(1 + self.packed.features[list(items)])]
+        lower, upper = self.problem.lower[where], self.problem.upper[where]
         scores = points @ x
         spread = int((upper - lower)[1:].max(initial=1)) + 4
         low, high = int(scores.min()) - 2 * spread, int(scores.max()) + 2 * spread
@@ -839,23 +839,22 @@ class SupportSearch:
             if len(self._tables) > 1000:
                 self._tables.clear()
         kernels.polish(
-            x, weights, points, lower, upper, known[1], known[0], np.ones(1, np.int64), pairs,
-            np.empty(x.shape[1], np.int64),
+            x, weights, points, lower, upper, known[1], known[0], np.ones(1, np.int64), True,
+            self._ridge_of(items, scale), np.empty(x.shape[1], np.int64),
         )  # fmt: skip
-        self._count_polish(x, pairs=pairs)
+        self._count_polish(x, pairs=True)
 
-    def _best_scale(
-        self, points: NDArray[np.int64], x: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> tuple[float, float]:
-        """The best scale of points on cells, and their loss there."""
+    def _best_scale(self, points: NDArray[np.int64], items: tuple[int, ...]) -> tuple[float, float]:
+        """The best scale of points on cells, and their loss there, ridge penalty included."""
+        x, (negative, positive) = self._cells(items)[1:]
         scores = (points @ x).astype(np.float64)
-        negative, positive = weights
+        ridge = float(self._ridge_of(items, 1.0) @ points.astype(np.float64) ** 2)
 
         def derivatives(t: float) -> tuple[float, float, float]:
             return real.scale_derivatives(scores, positive, negative, t)
 
-        scale = least_over(self.problem.scales, derivatives)
-        return scale, derivatives(1.0 / scale)[0]
+        scale = least_over(self.problem.scales, derivatives, ridge)
+        return scale, derivatives(1.0 / scale)[0] + ridge / scale**2
 
 
 def _items(support: Support) -> tuple[int, ...]:

@@ -3,6 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+
+import numpy as np
+
+
+def least_objective(problem):
+    """Least objective of all vectors at any scale of a list, without constraints."""
+    data = problem.loss.data
+    columns = np.column_stack([data.column(j) for j in range(data.n_features)])
+    ranges = [np.arange(a, b + 1) for a, b in zip(problem.lower, problem.upper, strict=True)]
+    points = np.array(list(itertools.product(*ranges[1:])))
+    size = np.count_nonzero(points, axis=1)
+    points = points[(problem.min_size <= size) & (size <= problem.max_size)]
+    weights = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+    weights = weights / weights.sum()
+    least = np.inf
+    for scale, intercept in itertools.product(problem.scales.values, ranges[0]):
+        margins = data.labels * (intercept + points @ columns.T) / scale
+        objectives = np.logaddexp(0.0, -margins) @ weights + (points != 0) @ problem.l0_penalty
+        objectives += (points / scale) ** 2 @ problem.l2_penalty
+        least = min(least, float(objectives.min()))
+    return least
 
 
 def neighbours(problem, coef, directions=None):

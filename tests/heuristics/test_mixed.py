@@ -19,6 +19,7 @@ from riskslim.engines.branch_and_bound import incumbents
 from riskslim.heuristics import descent, mixed
 from riskslim.heuristics.descent import best_line_steps
 from riskslim.heuristics.mixed import MixedSearch, predicted_gains
+from searches import least_objective
 
 GOING = np.zeros(1, np.int64)
 
@@ -57,7 +58,8 @@ def test_no_other_value_or_intercept_is_better(kind, weights):
     coefficients = CoefficientSet(
         data.feature_names, -3, 3, sign=[0, 0, 1, 0, -1], intercept_lower=-8, intercept_upper=8
     )
-    problem = make_problem(data, coefficients=coefficients)
+    ridge = [0.01, 0, 0.01, 0.2, 0.001] if weights else 0.0
+    problem = make_problem(data, coefficients=coefficients, l2_penalty=ridge)
     vector = np.array([1, -1, 0, 0, 0, 0])
     before = vector.copy()
     steps = best_line_steps(problem, vector, problem.usable, GOING)
@@ -128,7 +130,8 @@ def test_no_steps_after_a_stop():
     ],
 )
 def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
-    problem = make_problem(make_data(7, n=200, kind=kind, weights=weights), scale=scale)
+    data, ridge = make_data(7, n=200, kind=kind, weights=weights), 0.01 * weights
+    problem = make_problem(data, scale=scale, l2_penalty=ridge)
     search = MixedSearch.of(problem)
     objectives = []
     for vector in search.run():
@@ -153,11 +156,13 @@ def test_runs_are_the_same_and_threads_change_nothing():
 
 
 @pytest.mark.numba
-def test_backends_find_the_same(monkeypatch):
+@pytest.mark.parametrize("ridge", [0.0, 0.01])
+def test_backends_find_the_same(monkeypatch, ridge):
     data, found = make_data(11, n=300), []
     for backend in BACKENDS:
         monkeypatch.setattr(descent, "kernels", load(backend)["heuristics"])
-        found.append([v.tolist() for v in MixedSearch.of(make_problem(data)).run()])
+        problem = make_problem(data, l2_penalty=ridge)
+        found.append([v.tolist() for v in MixedSearch.of(problem).run()])
     assert found[0] == found[1]
 
 
@@ -241,6 +246,31 @@ def test_share_of_optima():
     assert hits >= 0.95 * total, (hits, total)
 
 
+def test_share_of_optima_with_a_ridge():
+    """Two columns are equal: half of the points in either of them cost less than all in one."""
+    hits = halves = 0
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 80)), 5
+        X = np.round(np.exp(rng.normal(0, 1, (n, d))), 2)
+        X[:, 2] = rng.random(n) < 0.5
+        X[:, 3] = X[:, 0] = np.minimum(X[:, 0], 3.0)
+        y = np.where(rng.random(n) < 1 / (1 + np.exp(1 - 2 * X[:, 0] + X[:, 1])), 1, -1)
+        y[:2] = -1, 1
+        data = TrainingData(X, y, rng.choice([1.0, 2.0], n) if seed % 3 == 0 else None)
+        problem = make_problem(
+            data, 2, scale=[1.0, 3.0, [1.0, 2.0]][seed % 3], l0_penalty=1e-3,
+            l2_penalty=rng.choice([0.0, 0.01, 0.05], d),
+        )  # fmt: skip
+        *_, found = MixedSearch.of(problem).run()
+        best = least_objective(problem)
+        assert problem.objective(found) >= best - 1e-12
+        hits += problem.objective(found) <= best + 1e-12
+        halves += found[1] != 0 and found[4] != 0
+    assert hits >= 15
+    assert halves >= 2
+
+
 # ---- engines ------------------------------------------------------------------------------------
 
 
@@ -278,13 +308,14 @@ def test_columns_of_few_values_alone_are_left_to_the_bits():
     assert (found.n_items, found.is_mixed) == (24, False)
 
 
-def test_predicted_gains_are_those_of_a_quadratic_model():
+@pytest.mark.parametrize("ridge", [0.0, 300.0])
+def test_predicted_gains_are_those_of_a_quadratic_model(ridge):
     """By the loss itself, where steps are small beside the scale."""
     data = make_data(31, n=500, d=7, kind="integers", weights=True)
     coefficients = CoefficientSet(
         data.feature_names, -1, 1, intercept_lower=-2000, intercept_upper=2000
     )
-    problem = make_problem(data, coefficients=coefficients, scale=400.0)
+    problem = make_problem(data, coefficients=coefficients, scale=400.0, l2_penalty=ridge)
     vector = np.zeros(8, np.int64)
     vector[1] = 1
     vector[0] = discrete_coordinate_descent(problem, vector, directions=[0]).coefficients[0]

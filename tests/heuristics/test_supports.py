@@ -33,6 +33,7 @@ from riskslim.heuristics.problem_items import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
 from riskslim.rows.bit_planes import pack_items
+from searches import least_objective
 
 
 def make_data(rng, n=700, d=9, kind="binary", weights=None):
@@ -212,7 +213,8 @@ def naive_loss(scores, labels, weights, scale=1.0):
 
 @pytest.mark.parametrize("kind", ["binary", "few"])
 @pytest.mark.parametrize("bounds", [(-3, 3), (0, 3), (-2, -1), (2, 3)])
-def test_best_step_of_every_item(kind, bounds):
+@pytest.mark.parametrize("ridge", [0.0, 0.002, 0.05, 3.0])
+def test_best_step_of_every_item(kind, bounds, ridge):
     """By all points and shifts; items of several values may end next to the best step."""
     rng = np.random.default_rng(3)
     data = make_data(rng, kind=kind)
@@ -220,7 +222,11 @@ def test_best_step_of_every_item(kind, bounds):
     coefficients = CoefficientSet(
         data.feature_names, *bounds, intercept_lower=-6, intercept_upper=6
     )
-    search = SupportSearch.of(make_problem(data, coefficients=coefficients, max_size=9))
+    ridge = ridge * np.array([1, 0, 1, 0.5, 1, 1, 2, 1, 1])
+    problem = make_problem(
+        data, coefficients=coefficients, max_size=9, l2_penalty=4.0 * ridge, scale=2.0
+    )
+    search = SupportSearch.of(problem)
     items = (0, 2)
     points = (-1, bounds[0] or 1, bounds[1])
     support = search._polished(items, points, pairs=False)
@@ -229,7 +235,7 @@ def test_best_step_of_every_item(kind, bounds):
     ones = np.ones(len(X))
     for i in range(data.n_features):
         by_hand = {
-            (v, s): naive_loss(base + s + v * X[:, i], labels, ones)
+            (v, s): naive_loss(base + s + v * X[:, i], labels, ones, 2.0) + ridge[i] * v**2
             for v in range(bounds[0], bounds[1] + 1) if v
             for s in range(-6 - support.points[0], 7 - support.points[0])
         }  # fmt: skip
@@ -241,9 +247,31 @@ def test_best_step_of_every_item(kind, bounds):
             assert found <= min(by_hand.values()) * 1.05
 
 
+@pytest.mark.parametrize("scale", [1.0, (0.5, 12.0)])
+def test_steps_with_a_ridge_are_those_of_the_polished_support(scale):
+    """On fine points, too: what a step promises is what the support with it has."""
+    data = make_data(np.random.default_rng(3), n=300, kind="few", weights="few")
+    ridge = np.array([0.01, 0, 0.01, 0.02, 0.3, 0.01, 0.001, 0.01, 0.01])
+    options = {"max_size": 9, "l2_penalty": ridge, "l0_penalty": 1e-15}  # points may become zero
+    problem = make_problem(data, scale=scale, **options)
+    search = SupportSearch.of(problem)
+    support = search._polished((0, 2), (-1, 1, 1), pairs=True)
+    wide = CoefficientSet(data.feature_names, -999, 999)
+    expected = make_problem(data, coefficients=wide, scale=search._grid.scale, **options)
+    for grown in search._grown(support, 20):
+        vector = search._vector(grown.items, grown.points)
+        assert grown.objective == pytest.approx(expected.objective(vector), rel=1e-12)
+        polished = search._polished(grown.items, grown.points, pairs=True)
+        assert polished.objective <= grown.objective + 1e-12
+        vector = search._vector(polished.items, polished.points)
+        assert polished.objective == pytest.approx(expected.objective(vector), rel=1e-12)
+
+
 @pytest.mark.parametrize("pairs", [False, True])
-def test_polished_points_have_no_better_move(pairs):
+@pytest.mark.parametrize("alpha", [0.0, 0.004])
+def test_polished_points_have_no_better_move(pairs, alpha):
     rng = np.random.default_rng(5)
+    ridge = alpha * np.array([0, 1, 2, 0, 1])
     losses, _ = tables_by_score(-60, 60, 1.0)
     for _ in range(20):
         k, m = 4, 16
@@ -256,10 +284,11 @@ def test_polished_points_have_no_better_move(pairs):
 
         def loss_of(p, x=x, weights=weights):
             scores = p @ x + 60
-            return float((weights[0] * losses[0, scores] + weights[1] * losses[1, scores]).sum())
+            loss = (weights[0] * losses[0, scores] + weights[1] * losses[1, scores]).sum()
+            return float(loss + ridge @ p**2)
 
         loss = kernels.polish(
-            x, weights, points, lower, upper, losses, -60, np.array([4, 1]), pairs,
+            x, weights, points, lower, upper, losses, -60, np.array([4, 1]), pairs, ridge,
             np.empty(m, np.int64),
         )  # fmt: skip
         assert loss == pytest.approx(loss_of(points), rel=1e-12)
@@ -294,7 +323,8 @@ def test_polished_points_have_no_better_move(pairs):
 def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
     rng = np.random.default_rng(7)
     data = make_data(rng, n=150, d=8, kind=kind, weights=weights)
-    problem = make_problem(data, max_size=3, scale=scale)
+    ridge = np.array([0, 0.01, 0.01, 0.003, 0.01, 0.03, 0.01, 0.01]) * (weights is not None)
+    problem = make_problem(data, max_size=3, scale=scale, l2_penalty=ridge)
     search = SupportSearch.of(problem)
     objectives = []
     for vector in search.run():
@@ -399,6 +429,11 @@ def test_scores_settle_at_their_own_scale():
     list(search._take(vector))
     settled = list(search._settled(vector))
     assert settled
+    ridged = make_problem(problem.loss.data, scale=(0.5, 12.0), l2_penalty=0.05)
+    other = SupportSearch.of(ridged)
+    list(other._take(vector))
+    *_, last = other._settled(vector)
+    assert other.objective == ridged.objective(last) < ridged.objective(settled[-1])
     assert problem.objective(settled[-1]) == search.objective < problem.objective(vector)
     assert np.flatnonzero(settled[-1][1:]).tolist() == [1, 4]
     assert list(search._settled(settled[-1])) == []
@@ -494,6 +529,31 @@ def test_share_of_optima():
         assert problem.objective(found) >= best - 1e-12
         hits += problem.objective(found) <= best + 1e-12
     assert hits >= 0.95 * total, (hits, total)
+
+
+def test_share_of_optima_with_a_ridge():
+    """Two columns are equal: half of the points in either of them cost less than all in one."""
+    hits = halves = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 80)), 5
+        X = (rng.random((n, d)) < 0.5).astype(float)
+        y = np.where(rng.random(n) < 1 / (1 + np.exp(2 - 4 * X[:, 0])), 1, -1)
+        y[:2] = -1, 1
+        X[0] = 1 - X[1]  # no constant column
+        X[:, 3] = X[:, 0] if seed % 2 else 1 - X[:, 0]
+        data = TrainingData(X, y, rng.choice([1.0, 2.0], n) if seed % 3 == 0 else None)
+        problem = make_problem(
+            data, 2, scale=[1.0, 3.0, [1.0, 2.0]][seed % 3], max_size=3, l0_penalty=1e-3,
+            l2_penalty=rng.choice([0.0, 0.01, 0.05], d),
+        )  # fmt: skip
+        *_, found = search_supports(problem)
+        best = least_objective(problem)
+        assert problem.objective(found) >= best - 1e-12
+        hits += problem.objective(found) <= best + 1e-12
+        halves += found[1] != 0 and found[4] != 0
+    assert hits >= 19
+    assert halves >= 3
 
 
 # ---- engines ------------------------------------------------------------------------------------
