@@ -234,7 +234,10 @@ def count_joint(
 # ---- the best step of every item ------------------------------------------------------------
 
 cdef enum:
-    TURNS = 8  # in which two values are searched, either with the other one kept
+    # In which two values are searched, either with the other one kept: of an item of many values,
+    # and of one of two, where a turn costs less, and more are needed only if the ridge is strong.
+    TURNS = 8
+    RIDGE_TURNS = 32
 
 cdef struct Steps:
     # Weights by part (value of the item), side and group; scores by group; tables by score, and
@@ -322,7 +325,7 @@ cdef void approach(
     """Move the best shifts of both parts towards each other, in turns, as the ridge pulls them."""
     cdef int64_t first_at = at[0], first_on = on[0], before_at, before_on, least, most
     cdef int turn
-    for turn in range(TURNS):
+    for turn in range(RIDGE_TURNS):
         before_at = at[0]
         before_on = on[0]
         least = min(first_on, at[0])
