@@ -482,27 +482,20 @@ cdef struct Cells:
     const double *losses
     Py_ssize_t width
     const double *ridge          # (k + 1,): penalty of a point, which grows with its square
-    bint has_ridge
+    double kept                  # ridge penalty of the points at hand
 
 
-cdef double ridge_after(
-    const Cells *c, const int64_t *points, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
+cdef inline double ridge_change(
+    const Cells *c, const int64_t *points, Py_ssize_t a, int64_t by
 ) noexcept nogil:
-    """Ridge penalty after a change of two coefficients."""
-    cdef double total = 0.0, value
-    cdef Py_ssize_t j
-    if not c.has_ridge:
-        return 0.0
-    for j in range(c.k + 1):
-        value = <double>(points[j] + (by if j == a else 0) + (and_by if j == b else 0))
-        total += c.ridge[j] * value * value
-    return total
+    """By how much a change of a coefficient changes its ridge penalty."""
+    return c.ridge[a] * <double>(by * (2 * points[a] + by))
 
 
 cdef double loss_after(
-    const Cells *c, const int64_t *points, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
+    const Cells *c, Py_ssize_t a, int64_t by, Py_ssize_t b, int64_t and_by
 ) noexcept nogil:
-    """Loss and ridge penalty after a change of two coefficients; infinite beyond the table."""
+    """Loss after a change of two coefficients; infinite beyond the table."""
     cdef const int64_t *x = c.x + a * c.n
     cdef const int64_t *z = c.x + b * c.n
     cdef double first = 0.0, second = 0.0
@@ -514,7 +507,7 @@ cdef double loss_after(
             return 1e300
         first += c.negative[i] * c.losses[at]
         second += c.positive[i] * c.losses[c.width + at]
-    return first + second + ridge_after(c, points, a, by, b, and_by)
+    return first + second
 
 
 cdef void move(
@@ -523,7 +516,9 @@ cdef void move(
     cdef Py_ssize_t i
     for i in range(c.n):
         c.position[i] += by * c.x[a * c.n + i] + and_by * c.x[b * c.n + i]
+    c.kept += ridge_change(c, points, a, by)
     points[a] += by
+    c.kept += ridge_change(c, points, b, and_by)
     points[b] += and_by
 
 
@@ -548,7 +543,8 @@ cdef double descend(
             for i in range(2):
                 by = -step if i == 0 else step
                 while allowed(points, lower, upper, a, by):
-                    after = loss_after(c, points, a, by, a, 0)
+                    after = loss_after(c, a, by, a, 0) + (
+                        c.kept + ridge_change(c, points, a, by))
                     if not after < loss - 1e-13:
                         break
                     move(c, points, a, by, a, 0)
@@ -570,7 +566,8 @@ cdef double descend(
                         if not (allowed(points, lower, upper, a, by)
                                 and allowed(points, lower, upper, b, and_by)):
                             continue
-                        after = loss_after(c, points, a, by, b, and_by)
+                        after = loss_after(c, a, by, b, and_by) + (c.kept + (
+                            ridge_change(c, points, a, by) + ridge_change(c, points, b, and_by)))
                         if after < loss - 1e-13:
                             move(c, points, a, by, b, and_by)
                             loss = after
@@ -605,15 +602,15 @@ def polish(
     c.losses = &losses[0, 0]
     c.width = losses.shape[1]
     c.ridge = &ridge[0]
-    c.has_ridge = False
+    c.kept = 0.0
     with nogil:
-        for a in range(c.k + 1):
-            c.has_ridge |= ridge[a] > 0.0
         for i in range(c.n):
             position[i] = -low
             for a in range(c.k + 1):
                 position[i] += points[a] * x[a, i]
-        loss = loss_after(&c, &points[0], 0, 0, 0, 0)
+        for a in range(c.k + 1):
+            c.kept += ridge[a] * <double>(points[a] * points[a])
+        loss = loss_after(&c, 0, 0, 0, 0) + c.kept
         if loss < 1e300:
             for i in range(steps.shape[0]):
                 loss = descend(&c, &points[0], &lower[0], &upper[0], steps[i], pairs, loss)

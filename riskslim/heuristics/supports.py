@@ -192,6 +192,7 @@ class SupportSearch:
         self._price = problem.l0_penalty[packed.features]
         # Of one point on the grid, and of one unit of log-odds.
         self._log_odds_ridge = problem.l2_penalty[packed.features]
+        self._has_ridge = problem.has_ridge
         self._ridge = self._log_odds_ridge / grid.scale**2
         self._n_planes = np.diff(packed.first)
         self._cutoffs = cutoffs or CutOffs(packed)
@@ -698,6 +699,8 @@ class SupportSearch:
 
     def _ridge_of(self, items: tuple[int, ...], scale: float) -> NDArray[np.float64]:
         """Ridge penalty of one point of the intercept and of some items."""
+        if not self._has_ridge:
+            return np.zeros(1 + len(items))
         return np.concatenate(([0.0], self._log_odds_ridge[list(items)])) / scale**2
 
     def _around_scale(self, width: Width, effort: int) -> Iterator[NDArray[np.int64]]:
