@@ -218,12 +218,13 @@ def coordinate_descent(
     vector = np.array(coef, dtype=np.int64)
     scores = loss.scores(vector)
     current = loss.value_of_scores(scores, by_table=loss.has_table)
-    n_moves = 0
+    ridge, n_moves = np.concatenate(([0.0], problem.point_ridge)), 0
     while True:
         objective = current + problem.penalty(vector)
         best, best_j, best_target, best_loss = math.inf, 0, 0, 0.0
         for j in range(len(vector)):
-            target, value = _best_target(loss, problem, vector, scores, j, current)
+            target, value = _best_target(loss, problem, vector, scores, j, current, ridge[j])
+            value -= ridge[j] * target**2
             moved = vector.copy()
             moved[j] = target
             tried = value + problem.penalty(moved)
@@ -243,14 +244,17 @@ def _best_target(
     scores: Vector,
     j: int,
     current: float,
+    ridge: float,
 ) -> tuple[int, float]:
-    """Feasible value of coefficient j with the best objective, and its loss."""
+    """Feasible value of coefficient j with the best objective; its loss and ridge penalty."""
     at = int(vector[j])
+    current += ridge * at**2
 
     def function(target: int) -> float:
         if target == at:
             return current
-        return loss.value_after_move(scores, j, target - at, by_table=loss.has_table)
+        moved = loss.value_after_move(scores, j, target - at, by_table=loss.has_table)
+        return moved + ridge * target**2
 
     low, high = int(problem.lower[j]), int(problem.upper[j])
     size = problem.model_size(vector)

@@ -108,9 +108,9 @@ def discrete_coordinate_descent(
     directions : iterable of int, optional
         Coefficients that may change (0: the intercept, j: feature j of 1..d). None: all.
     line_search : {"golden_section", "exhaustive"}
-        How the minimum of the loss along a coefficient is found. The loss is convex, so that
-        both find the same one: golden section within an interval that doubling steps from the
-        present value have found, or "exhaustive", by the loss of every value.
+        How the minimum along a coefficient is found, of the loss with the ridge penalty. That is
+        convex, so that both find the same one: golden section within an interval that doubling
+        steps from the present value have found, or "exhaustive", by every value.
     swaps : bool, default False
         Where no single change improves, also try to exchange one used feature for an unused
         one: the old coefficient becomes 0, the best intercept is searched (if it is among the
@@ -153,8 +153,9 @@ def discrete_coordinate_descent(
     of one coefficient together with the scale may still improve it.
 
     Coefficients are searched in the order of a lower bound on the objective that they can
-    reach, from first and second derivatives of the loss, until the next bound exceeds the best
-    objective found. The move is the same as if all of them had been searched.
+    reach, from first and second derivatives of the loss and from the ridge penalty, until the
+    next bound exceeds the best objective found. The move is the same as if all of them had been
+    searched.
 
     Examples
     --------
@@ -446,8 +447,8 @@ def best_line_steps(
 
     Notes
     -----
-    The loss is convex in points and intercept; they are searched in turns, the other one kept,
-    three times at most.
+    Loss and ridge penalty are convex in points and intercept; these are searched in turns, the
+    other one kept, three times at most.
     """
     loss, p = problem.loss, len(vector)
     start = perf_counter()
@@ -572,8 +573,8 @@ def sequential_rounding(
     evaluations and changes no choice. Losses of candidates are computed quickly first, and in
     full accuracy only where that leaves more than one. With the gradient g any rounding of all
     remaining coefficients has a loss of at least
-    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
-    the penalties added, is compared with the cutoff.
+    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound,
+    with the penalties added, each with the ridge of its own rounding, is compared with the cutoff.
 
     With constraints, the point is first rounded without them, within the box that they leave; that
     is the result if it meets them. Otherwise

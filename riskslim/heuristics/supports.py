@@ -14,6 +14,9 @@ for all items, and descent stops. Here the *support* is what is searched, and po
    other items put in, polished again; also two at a time. Then the beam starts once more without
    one of the items that every good support has had so far.
 
+A ridge penalty is part of all this: steps have it, and so have points on cells. Of equal items both
+may be used then, since two halves cost less than one whole.
+
 Where the problem has several scales, steps and exchanges work with points of 1/32 unit of
 log-odds, nearly real numbers. Supports whose loss is then low enough are rounded at scales all
 over the set, each polished there and given its best scale.

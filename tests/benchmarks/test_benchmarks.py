@@ -129,6 +129,8 @@ def test_golden_section_finds_the_minimum(low, width, start, minimum, slopes):
         {"max_size": 3, "min_size": 3, "l0_penalty": 0.01},
         {"l0_penalty": 0.05},
         {"l0_penalty": 0.0},
+        {"max_size": 3, "l2_penalty": [0.01, 0.0, 0.002, 0.03, 0.0, 0.2]},
+        {"min_size": 4, "l2_penalty": 0.02},
     ],
 )
 def test_reference_descent_agrees_with_the_package(instance, limits):
@@ -156,8 +158,9 @@ def test_reference_descent_ends_where_no_change_helps(instance):
 
 
 @pytest.mark.parametrize("l0_penalty", [0.0, 1e-6, 0.01])
-def test_reference_rounding_agrees_with_the_package(instance, l0_penalty):
-    problem = limited(instance, l0_penalty=l0_penalty)
+@pytest.mark.parametrize("l2_penalty", [0.0, [0.01, 0.0, 0.002, 0.03, 0.0, 0.2]])
+def test_reference_rounding_agrees_with_the_package(instance, l0_penalty, l2_penalty):
+    problem = limited(instance, l0_penalty=l0_penalty, l2_penalty=l2_penalty)
     random = np.random.default_rng(1)
     starts = [instance.point("fractional"), *random.uniform(-3, 4, size=(8, 7))]
     for start in starts:

@@ -44,6 +44,7 @@ from riskslim.engines.lattice_cpa.relaxation import Relaxation
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.exceptions import ProblemSizeError, RiskSLIMError
 from riskslim.solution import SolveStatistics, Trace
+from searches import neighbours
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 WITH_SCIP = pytest.mark.skipif(not HAS_SCIP, reason="no SCIP")
@@ -539,12 +540,14 @@ def test_solution_vectors_satisfy_every_row():
 
 
 @pytest.mark.slow
-def test_heuristics_keep_to_the_rates():
+@pytest.mark.parametrize("ridge", [0.0, 0.03])
+def test_heuristics_keep_to_the_rates(ridge):
     n_found = 0
     for seed in range(20):
         small = draw(seed)
-        problem = small.build()
+        problem = small.build(l2_penalty=ridge)
         vectors, met, objectives = small.enumerate()
+        objectives = objectives + ridge * (vectors[:, 1:] ** 2).sum(axis=1)
         inside = met & ((vectors >= problem.lower) & (vectors <= problem.upper)).all(axis=1)
         if not inside.any():
             continue
@@ -552,6 +555,8 @@ def test_heuristics_keep_to_the_rates():
         polished = discrete_coordinate_descent(problem, start, swaps=True)
         assert problem.is_feasible(polished.coefficients)
         assert polished.objective <= objectives[inside][0] + 1e-12
+        for other in neighbours(problem, polished.coefficients):
+            assert problem.objective(other) >= polished.objective - 1e-12
         point = np.clip(start + 0.4, problem.lower, problem.upper)
         rounded = sequential_rounding(problem, point)
         if rounded.coefficients is not None:

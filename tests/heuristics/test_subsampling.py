@@ -39,12 +39,15 @@ def make_data(seed, n, d=4, *, real=False, weighted=False):
     return TrainingData(X, y, rng.choice([0.0, 1.0, 2.5], n) if weighted else None)
 
 
-def make_problem(seed, n, d=4, *, compress="auto", max_size=None, scale=1.0, **options):
+def make_problem(
+    seed, n, d=4, *, compress="auto", max_size=None, scale=1.0, l2_penalty=0.0, **options
+):
     data = make_data(seed, n, d, **options)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
     return RiskScoreProblem(
-        data, coefficients, compress=compress, scale=scale, max_size=max_size, l0_penalty=1e-3
-    )
+        data, coefficients, compress=compress, scale=scale, max_size=max_size, l0_penalty=1e-3,
+        l2_penalty=l2_penalty,
+    )  # fmt: skip
 
 
 def middle(problem, seed=0):
@@ -215,7 +218,8 @@ def test_rows_are_drawn_uniformly_without_replacement():
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("compress", [False, True])
 def test_results_are_those_of_all_rows(compress, real, weighted):
-    problem = make_problem(3, 20_000, real=real, weighted=weighted, compress=compress)
+    options = {"real": real, "weighted": weighted, "compress": compress}
+    problem = make_problem(3, 20_000, l2_penalty=0.02 * weighted, **options)
     subsampling = Subsampling(random_state=1)
     found = subsampling.round_and_polish(problem, middle(problem), objective_max=10.0)
     coef, objective = found
@@ -246,7 +250,8 @@ def test_samples_are_rows_of_the_data_not_merged_ones():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("compress", [False, True])
 def test_sampled_problem(weighted, compress):
-    problem = make_problem(5, 3000, compress=compress, weighted=weighted)
+    options = {"compress": compress, "weighted": weighted}
+    problem = make_problem(5, 3000, l2_penalty=0.02 * weighted, **options)
     coef = np.array([-1, 1, 0, 2, -1])
     evaluations = problem.loss.n_evaluations
     one, same = sampled_problem(problem, 1500), sampled_problem(problem, 1500)

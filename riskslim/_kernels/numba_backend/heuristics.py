@@ -1485,9 +1485,7 @@ def _sequential_rounding(
         feature_min, feature_max, row_odds, negative, moved, chunk_sums,
         product, exponent, factor, digits, number, count, step_line, step_size,
     )  # fmt: skip
-    r = _Rounding(
-        race, rows, bounds, coef, penalty, ridge, min_size, max_size, bound, value, stop
-    )
+    r = _Rounding(race, rows, bounds, coef, penalty, ridge, min_size, max_size, bound, value, stop)
     while True:
         used, optional = _sizes(r)
         if used > max_size or used + optional < min_size:
