@@ -20,9 +20,9 @@ tightening at the two ends are those of the interval.
 
 A ridge penalty alpha_j coef_j^2 is never linearised. The bound has it as it is at one t. Over an
 interval of t it has it with a tangent of t^2, which keeps it linear in t, and besides as it is
-with a t for each feature, which is weaker in narrow intervals and strong in wide ones. The relaxation has its convex
-envelope, for a multiplier of the budget that is searched for (ridge.h): node.objective is the
-Lagrangian function then.
+with a t for each feature, which is weaker in narrow intervals and strong in wide ones. The
+relaxation has its convex envelope, for a multiplier of the budget that is searched for (ridge.h):
+node.objective is the Lagrangian function then.
 """
 
 from libc.math cimport ceil, fabs, floor, INFINITY, rint, sqrt
@@ -684,8 +684,8 @@ cdef int tighten_free(
 ) noexcept nogil:
     """A free feature: values that the bound with the feature in, or out, excludes. -1: all.
 
-    With a ridge penalty a value z costs g z + q z^2, or, with a t for each feature, g t z + q (t z)^2
-    at its best t.
+    With a ridge penalty a value z costs g z + q z^2, or, with a t for each feature,
+    g t z + q (t z)^2 at its best t.
     """
     cdef double others, without, room, low = node.lower[j], high = node.upper[j]
     cdef double least = 1.0, most = -1.0    # ends of the sides next to zero
