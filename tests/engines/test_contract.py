@@ -77,6 +77,8 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "unions": (("rows in parts, unions", "rows in parts", "tables"), ("unions",)),
 }
+# Kinds whose ways differ where there is a ridge penalty, too: tables and cut-offs know of none.
+RIDGED = ("as drawn", "two values", "few values", "some few values", "unions")
 # Where time is no matter, twice as many examples beside those that are always looked at.
 MORE = pytest.param(2, marks=pytest.mark.slow)
 
@@ -160,19 +162,19 @@ def test_the_enumerated_optimum_is_found(columns, times):
     assert min(counts[event] for event in events) > times, counts
 
 
-@pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
 @pytest.mark.parametrize("times", [1, MORE])
-@pytest.mark.parametrize("columns", ["as drawn", "two values", "few values"])
+@pytest.mark.parametrize("columns", RIDGED)
 def test_the_enumerated_optimum_with_a_ridge_penalty_is_found(columns, times):
     sizes = Counter()
 
-    def check(case):
+    def check(case, other):
         sizes[bool(np.any(case.best.vectors[:1, 1:]))] += 1
-        wrong = all_faults(case, LATTICE)
+        wrong = all_faults(case, dict.fromkeys((*KINDS[columns][0], other)))
         assert not wrong, wrong
 
-    check_examples(20 * times, check, case=cases(columns, ridge=st.just(True)))
-    assert sizes[True] > 5 * times, sizes  # a strong one leaves nothing
+    others = st.sampled_from([*NATIVE, *PARTS, *LATTICE])
+    check_examples(12, check, times, case=cases(columns, ridge=st.just(True)), other=others)
+    assert sizes[True] > 3 * times, sizes  # a strong one leaves nothing
 
 
 @pytest.mark.parametrize("corner", CORNERS)
@@ -288,6 +290,8 @@ def test_threads_change_nothing_but_the_time(columns):
         assert not wrong, wrong
 
     check_examples(2, check, case=cases(columns))
+    if columns in RIDGED:
+        check_examples(2, check, case=cases(columns, ridge=st.just(True)))
 
 
 @pytest.mark.parametrize("times", [1, MORE])
@@ -311,6 +315,10 @@ def test_a_search_that_is_stopped_anywhere_has_valid_bounds(columns, times):
 
     check_examples(8, check, times, case=cases(columns))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 2 * times, statuses
+    if columns in RIDGED:
+        statuses.clear()
+        check_examples(8, check, times, case=cases(columns, ridge=st.just(True)))
+        assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 1, statuses
 
 
 @pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
@@ -371,6 +379,12 @@ def test_lists_of_the_best_scores(columns, times):
             request=st.sampled_from(REQUESTS),
         )  # fmt: skip
     assert counts["repeated lists"] > 0
+    if columns in RIDGED:
+        kept = {"intercept": st.sampled_from(INTERCEPTS), "ridge": st.just(True)}
+        check_examples(
+            5, check, times, case=cases(columns, 120, **kept), way=st.sampled_from(ways),
+            request=st.sampled_from(REQUESTS),
+        )  # fmt: skip
 
 
 def test_lists_that_a_limit_ends_have_a_valid_bound():
@@ -393,6 +407,7 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
     kept = {
         "intercept": st.sampled_from([None, *INTERCEPTS]),
         "source": st.sampled_from(["any", "duplicates"]),
+        "ridge": st.sampled_from([False, False, True]),
     }
     check_examples(15, check, case=cases("as drawn", 300, **kept), request=requests)
     assert ended[False] > 10, ended
@@ -402,8 +417,10 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
 
 
 @pytest.mark.parametrize("times", [1, MORE])
-@pytest.mark.parametrize("columns", KINDS)
-def test_lists_and_intervals_of_scales(columns, times):
+@pytest.mark.parametrize(
+    ("columns", "ridge"), [*((one, False) for one in KINDS), *((one, True) for one in RIDGED)]
+)
+def test_lists_and_intervals_of_scales(columns, ridge, times):
     kinds = Counter()
 
     def faults_over_scales(case, way):
@@ -417,24 +434,11 @@ def test_lists_and_intervals_of_scales(columns, times):
         assert not wrong, wrong
 
     check_examples(
-        4, check, times, case=cases(columns, 200, source=st.just("scales")),
+        4, check, times,
+        case=cases(columns, 200, source=st.just("scales"), ridge=st.just(ridge)),
         other=st.sampled_from([*NATIVE, *PARTS, *LATTICE]),
     )  # fmt: skip
     assert min(kinds[False, tuple], kinds[False, list]) > times, kinds
-
-
-@pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
-def test_lists_of_scales_with_a_ridge_penalty():
-    def faults_over_scales(case, way):
-        return scale_faults(case.small, case.problem, solved(case, way), *case.over_scales)
-
-    def check(case):
-        case.small.scale = sorted({1.0, *np.atleast_1d(case.small.scale).tolist()})
-        wrong = all_faults(case, LATTICE, faults_over_scales)
-        assert not wrong, wrong
-
-    drawn = cases("as drawn", 200, source=st.just("scales"), ridge=st.just(True))
-    check_examples(10, check, case=drawn)
 
 
 def test_limits_over_scales_leave_valid_bounds():
@@ -459,7 +463,8 @@ def test_limits_over_scales_leave_valid_bounds():
         wrong = all_faults(case, ("as chosen", "tables"), limit_faults)
         assert not wrong, wrong
 
-    check_examples(6, check, case=cases("as drawn", 200, source=st.just("scales")))
+    drawn = cases("as drawn", 200, source=st.just("scales"), ridge=st.booleans())
+    check_examples(10, check, case=drawn)
 
 
 # --- several engines ------------------------------------------------------------------------------
