@@ -259,7 +259,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         engine = self._engine()  # fails here, before any work, without the solver
         # Refuses here what the surrogate would refuse later.
         accuracy_of(self.problem, SOLVER_NAMES[self.solver])
-        has_relaxation = bool(self.problem.rates) and self._has_native()
+        has_relaxation = bool(self.problem.rates) and are_complete()
         if self.solver == "cplex" and not has_relaxation:
             check_size(self.problem)
         if has_relaxation:  # else the tree of outcomes does it all
@@ -309,10 +309,6 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         else:
             message = self._listed(search) or self._search_tree(search, initial)
         return self._solution(search, message, engine)
-
-    def _has_native(self) -> bool:
-        """True if the native branch and bound is there, and takes the problem."""
-        return are_complete() and not self.problem.has_ridge
 
     def _ended_early(self) -> str:
         """Say why the search is over before the tree has come to an end."""
@@ -388,7 +384,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         """The initialization procedure, or its result without CPA if it is switched off."""
         settings = self.settings
         start = self._feasible_start()
-        if settings.initialization and settings.native_root and self._has_native():
+        if settings.initialization and settings.native_root and are_complete():
             return self._initialize_by_root(start[0])
         # The paper's procedure solves RiskSlimLP on CPLEX.
         if settings.initialization and self.solver == "cplex":
