@@ -13,8 +13,11 @@ from enumeration import (
     SmallProblem,
     enumerate_completely,
     enumerate_optimum,
+    enumerate_over_scales,
     meets_constraints,
+    objective,
     random_problem,
+    random_ridge,
 )
 from riskslim import at_least
 from small_problems import COLUMNS, MOST_SLOPES, SOURCES, STATED, Case, plain
@@ -31,6 +34,8 @@ def test_enumeration_agrees_with_complete_enumeration(seed):
     small.lower[3:] = small.upper[3:] = 0
     if seed % 3 and small.intercept != (None, None):
         small.intercept = (-4, 4)
+    if seed % 2:
+        small.l2_penalty = random_ridge(rng, small.d)
     assert enumerate_optimum(small).objective == pytest.approx(
         enumerate_completely(small), rel=0, abs=1e-13
     )
@@ -156,3 +161,18 @@ def test_meeting_constraints_is_checked_vector_by_vector():
     small = plain(np.random.default_rng(2), 3, constraints=(at_least(2, ["x0", "x1", "x2"]),))
     vectors = np.array([[0, 1, 1, 0], [9, 1, 0, 0], [0, -1, 2, 3], [1, 0, 0, 0]])
     assert meets_constraints(small, vectors).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_enumeration_over_scales_agrees_with_a_grid_of_scales(seed):
+    """With a ridge penalty as well, which falls as a scale grows."""
+    small = Case(
+        "scales", "as drawn", seed, 20, n_rows=20, n_features=2, ridge=bool(seed % 2)
+    ).small
+    small.scale, small.intercept = (0.5, 6.0), (-2, 2)
+    vectors, values = enumerate_over_scales(small)
+    grid = np.geomspace(0.5, 6.0, 400)
+    for vector, value in list(zip(vectors, values, strict=True))[::7]:
+        tried = [objective(small, vector, scale) for scale in grid]
+        assert value <= min(tried) + 1e-12
+        assert value == pytest.approx(min(tried), abs=1e-4)
