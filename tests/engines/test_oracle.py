@@ -167,7 +167,7 @@ def test_meeting_constraints_is_checked_vector_by_vector():
 def test_enumeration_over_scales_agrees_with_a_grid_of_scales(seed):
     """With a ridge penalty as well, which falls as a scale grows."""
     small = Case(
-        "scales", "as drawn", seed, 20, n_rows=20, n_features=2, ridge=bool(seed % 2)
+        "scales", "as drawn", seed, 200, n_rows=20, n_features=2, ridge=bool(seed % 2)
     ).small
     small.scale, small.intercept = (0.5, 6.0), (-2, 2)
     vectors, values = enumerate_over_scales(small)
