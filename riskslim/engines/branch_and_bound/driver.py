@@ -50,8 +50,6 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 ENGINE = "branch_and_bound"
 # Longest wait that a timer takes.
 MAX_WAIT = 1e6
-# Counts know nothing of a ridge penalty, which makes relaxations strong.
-BY_RELAXATIONS = {"tables": "never", "cutoffs": "never", "elimination": "never"}
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
 NO_BETTER = "there is no better score than one that is known"
@@ -233,7 +231,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.accepts = accepts
         self.cutoff = cutoff
         if self.problem.has_ridge:
-            self.settings = dataclasses.replace(self.settings, **BY_RELAXATIONS)
+            # Counts know nothing of a ridge penalty, which makes relaxations strong.
+            self.settings = dataclasses.replace(
+                self.settings, tables="never", cutoffs="never", elimination="never"
+            )
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)

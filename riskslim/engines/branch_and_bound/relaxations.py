@@ -95,8 +95,9 @@ class Relaxations:
         """
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._ridge, self._largest, self._duplicate, self._ends, self._problem.min_size,
-            self._problem.max_size, cutoff - self.constant, tolerance, NOTHING_KNOWN,
+            self._penalty, self._ridge, self._largest, self._duplicate, self._ends,
+            self._problem.min_size, self._problem.max_size, cutoff - self.constant, tolerance,
+            NOTHING_KNOWN,
         )  # fmt: skip
 
     def work(self, rows: NodeRows, cutoff: float, lower_bound: float) -> NodeWork:
