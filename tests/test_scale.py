@@ -360,8 +360,9 @@ def test_remarks_look_for_the_best_scale_once(monkeypatch):
     problem, asked = two_binary_items("free"), []
     real = LogisticLoss.best_scale
     monkeypatch.setattr(
-        LogisticLoss, "best_scale", lambda loss, coef: asked.append(coef) or real(loss, coef)
-    )
+        LogisticLoss, "best_scale",
+        lambda loss, coef, **options: asked.append(coef) or real(loss, coef, **options),
+    )  # fmt: skip
     problem.remarks([-1, 2, 1])
     assert len(asked) == 1
 

@@ -389,7 +389,9 @@ def check_blanks(names: Iterable[str], has: str) -> None:
     """Refuse names that differ in blanks alone, around words or between: people see one name."""
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(" ".join(name.split()), name)
+        # The blanks of a level are its own: "sex =  m" is not "sex = m".
+        plain = name.strip() if " = " in name else " ".join(name.split())
+        other = seen.setdefault(plain, name)
         if other != name:
             raise ValueError(
                 f"{has} columns {other!r} and {name!r}, whose names differ in blanks alone: rename "
