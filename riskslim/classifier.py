@@ -59,7 +59,7 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
-from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem
+from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_ridge
 from riskslim.problem.starts import start_of
 from riskslim.reader import are_paths, read
 from riskslim.risk_score import RiskScore
@@ -90,6 +90,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     and proves how far from optimal its result can be at most (``certificate_``).
 
+    With ``l2_penalty`` or ``shrinkage`` a ridge penalty on the weights in log-odds,
+    :math:`\sum_j \alpha_j (\lambda_j / m)^2`, is added, which keeps points small for which few rows
+    speak.
+
     Parameters
     ----------
     max_size : int or None, default 5
@@ -103,6 +107,16 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     l0_penalty : float, sequence of d floats, or mapping from names to floats, default 1e-6
         Price :math:`C_0` of each feature in units of the loss. Features that a mapping does not
         name cost 1e-6.
+    l2_penalty : float, sequence of d floats, or mapping from names to floats, default 0.0
+        Ridge penalty :math:`\alpha_j` of the squared weight of each feature, which is its points
+        divided by the scale; 0 of features that a mapping does not name. The intercept has none.
+        Each fit has the same, whatever its number of rows, as each of scikit-learn's ``Ridge`` has
+        its ``alpha``: fits to the folds of a cross-validation have a weaker prior than the fit to
+        all rows. :func:`riskslim.model_size_path` holds the strength of the prior fixed instead.
+    shrinkage : float, sequence of d floats, or mapping from names to floats, optional
+        The strength of the prior, in place of ``l2_penalty``: :math:`\alpha_j n`, with n the total
+        weight of the rows that are fitted to. Weights have a normal prior of the variance
+        1 / (2 ``shrinkage``), which is scikit-learn's ``C``.
     time_limit : float, default 60.0
         Seconds for the search. If it ends there, the best score so far is kept, with a
         ``ConvergenceWarning``.
@@ -268,6 +282,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_coef: PerFeature = 5,
         max_intercept: int | None = None,
         l0_penalty: PerFeature = DEFAULT_L0_PENALTY,
+        l2_penalty: PerFeature = 0.0,
+        shrinkage: PerFeature | None = None,
         time_limit: float = DEFAULT_TIME_LIMIT,
         gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
         engine: str = "auto",
@@ -298,6 +314,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_coef = max_coef
         self.max_intercept = max_intercept
         self.l0_penalty = l0_penalty
+        self.l2_penalty = l2_penalty
+        self.shrinkage = shrinkage
         self.time_limit = time_limit
         self.gap_tolerance = gap_tolerance
         self.engine = engine
@@ -570,11 +588,23 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._coefficients(data.feature_names),
             max_size=self.max_size,
             min_size=self.min_size,
+            l2_penalty=self._l2_penalty(data),
             constraints=constraints,
             scale=choose_scales(self.scale, self.engine, constraints),
             n_threads=n_threads,
             **prices,
         )
+
+    def _l2_penalty(self, data: TrainingData) -> PerFeature:
+        """The ridge penalty on some rows, of which ``shrinkage`` is so many times as large."""
+        if self.shrinkage is None:
+            return self.l2_penalty
+        if not _is_number(self.l2_penalty) or self.l2_penalty != 0:
+            raise ValueError(
+                "shrinkage must be left out where l2_penalty is given: it is l2_penalty times the "
+                "total weight of the rows"
+            )
+        return checked_ridge(self.shrinkage, data.feature_names, "shrinkage", data.total_weight)
 
     def _all_constraints(self) -> Sequence[Constraint]:
         added: list[Constraint] = []

@@ -15,7 +15,7 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from riskslim._checks import is_int
-from riskslim.classifier import stated_by
+from riskslim.classifier import RiskSLIMClassifier, stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
@@ -560,7 +560,7 @@ class _Plan:
             return self.problem.restated(data)
         # The data have the weights of the classes: those of all rows, which metrics have as well.
         classifier = clone(self.problem.classifier).set_params(class_weight=None)
-        return stated_by(classifier, data)[0]
+        return stated_by(_with_prior_of(classifier, self.data), data)[0]
 
     def rows_of(self, split: Split) -> _Rows:
         """Training and test rows of a fold."""
@@ -576,6 +576,21 @@ class _Plan:
         else:
             train, test = _chosen(self.data, split.train), _tested(self.data, split.test)
         return _Rows(train, train, test, split.test)
+
+
+def _with_prior_of(classifier: RiskSLIMClassifier, data: TrainingData) -> RiskSLIMClassifier:
+    """A classifier whose prior is as strong on other rows as it is on all of them."""
+    given = classifier.l2_penalty
+    if classifier.shrinkage is not None:
+        return classifier
+    n = data.total_weight
+    strength = (
+        {name: value * n for name, value in given.items()}
+        if isinstance(given, Mapping)
+        else np.multiply(given, n)
+    )
+    classifier.set_params(l2_penalty=0.0, shrinkage=strength)
+    return classifier
 
 
 def _stated(

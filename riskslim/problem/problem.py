@@ -379,7 +379,9 @@ class RiskScoreProblem:
     ) -> RiskScoreProblem:
         """State the same requirements for other rows, or with another largest model size.
 
-        All that is derived from the data, as the intercept's bounds are, is derived anew.
+        All that is derived from the data, as the intercept's bounds are, is derived anew. The prior
+        stays as strong as it is: ``l2_penalty`` times the total weight of the rows is the same, so
+        that folds have the prior of the whole.
 
         Parameters
         ----------
@@ -408,6 +410,10 @@ class RiskScoreProblem:
         """
         stated = self._stated if max_size is None else self._stated | {"max_size": max_size}
         if data is not None:
+            if self.has_ridge:
+                ratio = self.loss.data.total_weight / data.total_weight
+                # Beyond the largest penalty there are no points either.
+                stated = stated | {"l2_penalty": np.minimum(self.l2_penalty * ratio, MAX_PENALTY)}
             return RiskScoreProblem(
                 data,
                 self._stated_coefficients,
@@ -772,7 +778,7 @@ class RiskScoreProblem:
             a bound that forces the feature into the score; the scale is at an end of its interval;
             at the scale 1, all of several 0/1 features, or three of four, have 1 or -1 points
             though more are allowed; by how much the loss of these features falls at a better scale
-            than the one that is fixed;
+            than the one that is fixed, with the ridge penalty where there is one;
             classes were weighted, or weights of the rows change the odds of the outcome by a
             factor of 1.5 or more, so that risks are those of the weighted rows; all rows with a
             feature have one outcome; constraints on rates make all risks too high or too low, or
@@ -852,7 +858,9 @@ def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[
     return resolved
 
 
-def checked_ridge(l2_penalty: Any, names: tuple[str, ...]) -> NDArray[np.float64]:
+def checked_ridge(
+    l2_penalty: Any, names: tuple[str, ...], what: str = "l2_penalty", weight: float = 1.0
+) -> NDArray[np.float64]:
     """Check ridge penalties as users give them.
 
     Parameters
@@ -860,11 +868,16 @@ def checked_ridge(l2_penalty: Any, names: tuple[str, ...]) -> NDArray[np.float64
     l2_penalty : float, sequence of d floats, or mapping from names to floats
     names : tuple of str
         Of the d features.
+    what : str, default "l2_penalty"
+        How errors call it.
+    weight : float, default 1.0
+        What is given is this many times the penalty: the total weight of the rows, where it is the
+        strength of the prior.
 
     Returns
     -------
     ndarray of float64, shape (d,)
-        Read-only.
+        The penalties; read-only.
 
     Raises
     ------
@@ -872,16 +885,16 @@ def checked_ridge(l2_penalty: Any, names: tuple[str, ...]) -> NDArray[np.float64
         No numbers, too many or too few of them, numbers that are negative or too large, or names
         that no feature has.
     """
-    given = per_feature(l2_penalty, names, 0.0, "l2_penalty")
+    given = per_feature(l2_penalty, names, 0.0, what)
     try:
         resolved = np.array([float(value) for value in given], np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"l2_penalty must be numbers, got {l2_penalty!r}") from None
+        raise TypeError(f"{what} must be numbers, got {l2_penalty!r}") from None
+    most = MAX_PENALTY * weight
     for name, value in zip(names, resolved.tolist(), strict=True):
-        if not 0 <= value <= MAX_PENALTY:
-            raise ValueError(
-                f"l2_penalty of {name!r} must be between 0 and {MAX_PENALTY:g}, got {value!r}"
-            )
+        if not 0 <= value <= most:
+            raise ValueError(f"{what} of {name!r} must be between 0 and {most:g}, got {value!r}")
+    resolved /= weight
     resolved.setflags(write=False)
     return resolved
 
