@@ -25,6 +25,9 @@ __all__ = [
     "optimality_gap",
 ]
 
+# Prices of features that are this share of the objective are rounding errors of its parts.
+_UNSEEN_PRICE = 1e-13
+
 # A bound more exact than this needs no word about its accuracy.
 _UNSEEN_TOLERANCE = 1e-8
 
@@ -83,6 +86,9 @@ class Certificate:
         Scale m of the returned score, for which ``objective`` and ``loss`` are computed.
     scales : ScaleSet, default 1
         All scales that the lower bound is about.
+    ridge : float, default 0.0
+        Ridge penalty of the weights: ``objective`` is the sum of ``loss``, this, and the prices of
+        the features.
 
     Notes
     -----
@@ -112,6 +118,7 @@ class Certificate:
     message: str = ""
     scale: float = 1.0
     scales: ScaleSet = PAPER_SCALE
+    ridge: float = 0.0
 
     @property
     def optimality_gap(self) -> float:
@@ -158,9 +165,18 @@ class Certificate:
                 "than this one's."
             )
         return (
-            f"Objective {self.objective:.{digits}g} on {self.n_samples} rows. {proven}"
+            f"Objective {self.objective:.{digits}g}{self._parts(digits)} on {self.n_samples} rows. "
+            f"{proven}"
             f"{self._scales() if with_scales else ''}"
         )
+
+    def _parts(self, digits: int) -> str:
+        """The parts of the objective, where a ridge penalty is one of them."""
+        if not self.ridge:
+            return ""
+        prices = self.objective - self.loss - self.ridge
+        priced = f" + prices {prices:.3g}" if prices > _UNSEEN_PRICE * self.objective else ""
+        return f" = loss {self.loss:.{digits}g} + ridge {self.ridge:.{digits}g}{priced}"
 
     def _scales(self) -> str:
         """Say what the bound says about scales, where they are not the paper's."""
@@ -185,7 +201,8 @@ class Certificate:
         if not self.scales.is_single:
             scale += f" (of {self.scales.describe()})"
         return (
-            f"{ended}: objective {self.objective:.9g}, lower bound {self.lower_bound:.9g}, "
+            f"{ended}: objective {self.objective:.9g}{self._parts(9)}, "
+            f"lower bound {self.lower_bound:.9g}, "
             f"gap {percent(self.optimality_gap)}, {self.n_samples} rows{scale}"
         )
 
@@ -202,7 +219,7 @@ class Certificate:
         >>> Certificate(Status.OPTIMAL, 0.4, 0.39, 1, 99.0, 0.0, 0.0, "example", 100).faults()
         ('the lower bound 99.0 is above the objective 0.4',)
         """
-        objective, loss, bound = self.objective, self.loss, self.lower_bound
+        objective, loss, bound, ridge = self.objective, self.loss, self.lower_bound, self.ridge
         within = 0 <= self.gap_tolerance < 1 and 0 <= self.bound_tolerance < math.inf
         gap = self.optimality_gap
         is_true = {
@@ -214,6 +231,12 @@ class Certificate:
             f"the lower bound {bound!r} is above the objective {objective!r}": (
                 not bound > objective or not math.isfinite(bound)
             ),
+            f"the ridge penalty {ridge!r} is none": 0 <= ridge < math.inf,
+            f"the objective {objective!r} is below the sum of loss {loss!r} and ridge penalty "
+            f"{ridge!r}": objective < loss or not objective < loss + ridge,
+            f"no feature has points, but the ridge penalty is {ridge!r}": (
+                self.model_size > 0 or ridge == 0
+            ),
             f"the tolerances {self.gap_tolerance!r} and {self.bound_tolerance!r} are none": within,
             f"the gap {gap!r} of an optimal score is above {self.gap_tolerance!r}": (
                 self.status is not Status.OPTIMAL or gap <= self.gap_tolerance or bound > objective
@@ -224,8 +247,10 @@ class Certificate:
         return tuple(fault for fault, holds in is_true.items() if not holds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, the gap among them."""
+        """Plain values for JSON, the gap among them; the ridge penalty where there is one."""
         values = dataclasses.asdict(self)
+        if not self.ridge:
+            del values["ridge"]
         values["status"] = self.status.value
         values["scales"] = self.scales.to_plain()
         values["optimality_gap"] = self.optimality_gap
@@ -249,7 +274,7 @@ class Certificate:
             A value is missing or the status is unknown.
         """
         names = [field.name for field in dataclasses.fields(cls)]
-        optional = ("message", "scale", "scales")
+        optional = ("message", "scale", "scales", "ridge")
         missing = [name for name in names if name not in values and name not in optional]
         if missing:
             raise ValueError(f"certificate lacks {', '.join(missing)}")

@@ -23,7 +23,7 @@ from paths import DOCS, ROOT
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
 BranchAndBoundSettings (branching='look_ahead', memory_limit=2147483648, tables='auto', cutoffs='auto', elimination='auto')
-Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1))
+Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1), ridge=0.0)
 Certificate.explain (self, *, with_scales=True)
 Certificate.faults (self)
 Certificate.to_dict (self)
@@ -65,7 +65,7 @@ LogisticLoss.at_scale (self, scale)
 LogisticLoss.with_scales (self, scale)
 LogisticLoss.reaching (self, least, most)
 LogisticLoss.for_size (self, max_size)
-LogisticLoss.best_scale (self, coef)
+LogisticLoss.best_scale (self, coef, *, ridge=0.0)
 LogisticLoss.tighten (self, max_size, *, should_stop=None)
 LogisticLoss.value (self, coef, *, every_row=False)
 LogisticLoss.values (self, coefs)
@@ -82,7 +82,7 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
-RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale='auto', constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, monotone=None, positive_label=None, start=None, points='fitted')
+RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, l2_penalty=0.0, shrinkage=None, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale='auto', constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, monotone=None, positive_label=None, start=None, points='fitted')
 RiskSLIMClassifier.fit (self, X, y=None, sample_weight=None)
 RiskSLIMClassifier.predict (self, X)
 RiskSLIMClassifier.predict_proba (self, X)
@@ -131,15 +131,18 @@ RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
 RiskScore.load (cls, path)
-RiskScoreProblem (data, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=(), scale=ScaleSet(1), n_threads=1, compress='auto')
+RiskScoreProblem (data, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, l2_penalty=0.0, constraints=(), scale=ScaleSet(1), n_threads=1, compress='auto')
 RiskScoreProblem.at_scale (self, scale)
 RiskScoreProblem.reaching (self, least, most)
 RiskScoreProblem.without_rates (self)
 RiskScoreProblem.restated (self, data=None, *, max_size=None)
 RiskScoreProblem.objective (self, coef, *, scale=None)
+RiskScoreProblem.best_scale (self, coef)
 RiskScoreProblem.reported_scale (self, coef)
 RiskScoreProblem.smallest_points (self, coef)
-RiskScoreProblem.penalty (self, coef)
+RiskScoreProblem.penalty (self, coef, *, scale=None)
+RiskScoreProblem.ridge (self, coef, *, scale=None)
+RiskScoreProblem.sum_of_squares (self, coef)
 RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
@@ -154,6 +157,8 @@ RiskScoreProblem.intercept_is_derived property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
+RiskScoreProblem.has_ridge property
+RiskScoreProblem.point_ridge property
 RiskSlimLP (problem, bounds)
 RiskSlimLP.should_prefer_indicators (self, wanted)
 RiskSlimLP.check_stop (self, n_rows)
@@ -164,6 +169,7 @@ RiskSlimLP.solution_vector (self, coef, loss)
 RiskSlimLP.prefer_indicators (self)
 RiskSlimLP.cut_row (self, cut)
 RiskSlimLP.add_cuts (self, cuts, *, lazy=False)
+RiskSlimLP.add_ridge_rows (self, rows)
 RiskSlimLP.indicators property
 RiskSlimLP.max_cuts property
 RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False, should_stop=None)
@@ -176,6 +182,7 @@ RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)
 RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
+RiskSlimMIP.add_ridge_rows (self, rows)
 RiskSlimMIP.indicators property
 RiskSlimMIP.max_cuts property
 Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0, is_interrupted=False)

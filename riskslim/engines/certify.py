@@ -136,6 +136,7 @@ def certify(
         message=message,
         scale=scale,
         scales=scales,
+        ridge=problem.ridge(coef),
     )
 
 

@@ -99,7 +99,7 @@ def _record(data: str, *line: Any) -> dict[str, Any]:
 def _of_score(score: RiskScore) -> Iterator[_Line]:
     """Figures that no rows are needed for."""
     if score.certificate is not None:
-        for name in _CERTIFIED:
+        for name in (*_CERTIFIED, *(["ridge"] if score.certificate.ridge else [])):
             yield "certificate", "", "", name, getattr(score.certificate, name)
     for name, points in score.points.items():
         values = score.feature_ranges[name]

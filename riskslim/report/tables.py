@@ -77,15 +77,18 @@ def certificate_table(score: RiskScore) -> ReportTable | None:
     certificate = score.certificate
     if certificate is None:
         return None
+    loss = [Cell("Loss"), number_cell(certificate.loss, ".9g")]
+    ridge = [Cell("Ridge penalty"), number_cell(certificate.ridge, ".9g")]
     rows = [
         [Cell("Status"), Cell(str(certificate.status))],
+        *([loss, ridge] if certificate.ridge else []),
         [Cell("Objective"), number_cell(certificate.objective, ".9g")],
         [Cell("Lower bound"), number_cell(certificate.lower_bound, ".9g")],
         [
             Cell("Optimality gap"),
             Cell(percent(certificate.optimality_gap), certificate.optimality_gap),
         ],
-        [Cell("Loss"), number_cell(certificate.loss, ".9g")],
+        *([] if certificate.ridge else [loss]),
         [Cell("Rows"), Cell(str(certificate.n_samples), certificate.n_samples)],
         [Cell("Scales that it is about"), Cell(certificate.scales.describe())],
         [Cell("Accuracy of the lower bound"), number_cell(certificate.bound_tolerance, ".2g")],

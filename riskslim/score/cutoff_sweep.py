@@ -91,7 +91,7 @@ def cutoff_ranges(
     Notes
     -----
     The objective is the mean loss and, where the score has a certificate, the price of its
-    features, which a cut-off does not change.
+    features and the ridge penalty of its weights, which a cut-off does not change.
     """
     names = [str(name) for name in raw.names or ()]
     cutoffs = {

@@ -42,11 +42,13 @@ __all__ = ["NotAScoreError", "load", "read", "write"]
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
 # recalibration, 4 no digest that binds a certificate to the points, 5 no special values. Readers of
-# 6 add up the fitted points, whatever the layout shows.
-VERSION = 7
-_RECALIBRATED, _BOUND, _SPECIAL = 4, 5, 6
+# 6 add up the fitted points, whatever the layout shows; those of 7 know no ridge penalty.
+VERSION = 8
+_RECALIBRATED, _BOUND, _SPECIAL, _LAID_OUT, _RIDGE = 4, 5, 6, 7, 8
 
 
+# Of a certificate.
+_REALS = ("objective", "loss", "lower_bound", "gap_tolerance", "bound_tolerance", "ridge")
 # Of an item: they change no prediction, and may be left out, in any version.
 _NOTES = ("interval", "order")
 
@@ -97,7 +99,9 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
     if special or any(variable.special for variable in score.variables.values()):
         version = _SPECIAL
     if score.layout.points != "fitted":
-        version = VERSION
+        version = _LAID_OUT
+    if certificate is not None and certificate.ridge:
+        version = _RIDGE
     return {
         "format": FORMAT,
         "version": version,
@@ -342,13 +346,13 @@ def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _certificate_from_plain(plain: Any) -> Certificate | None:
+def _certificate_from_plain(plain: Any, version: int) -> Certificate | None:
     if plain is None:
         return None
     if not isinstance(plain, dict):
         raise ValueError(f"'certificate' must be an object, got {plain!r}")
     values = dict(plain)
-    for name in ("objective", "loss", "lower_bound", "gap_tolerance", "bound_tolerance"):
+    for name in _REALS:
         if values.get(name) in ("inf", "-inf", "nan"):
             values[name] = float(values[name])
         elif name in values:
@@ -370,6 +374,11 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
             ScaleSet.from_plain(values["scales"])
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"'scales' of the certificate: {error}") from None
+    if values.get("ridge") and version < _RIDGE:
+        raise ValueError(
+            f"version {version} of the format has no 'ridge': readers of it would take the ridge "
+            "penalty in the objective for prices of features"
+        )
     certificate = Certificate.from_dict(values)
     gap = values.get("optimality_gap")
     if isinstance(gap, (int, float)) and not math.isclose(
@@ -444,7 +453,7 @@ def read(text: str | bytes, source: str = "the text", *, stacklevel: int = 3) ->
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     classes = _classes_from_plain(plain["classes"])
-    certificate = _certificate_from_plain(plain["certificate"])
+    certificate = _certificate_from_plain(plain["certificate"], version)
     remarks = remarks_from_plain(plain.get("fit_remarks", []))
     if certificate is not None:
         intercept = checked_points(plain["intercept"], "intercept")
