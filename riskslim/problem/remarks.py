@@ -64,6 +64,8 @@ def remarks_on(
     """
     data = problem.loss.data
     separated = separations(data, vector)
+    # Their best points are finite, whatever they separate.
+    shrunken = {data.feature_names[j] for j in np.flatnonzero(problem.l2_penalty).tolist()}
     # Of many rows it takes a while: once, for all who ask.
     if not problem.is_constrained_per_scale:
         scale = problem.best_scale(vector)
@@ -75,9 +77,12 @@ def remarks_on(
         _empty(problem, vector),
         _too_wide(problem),
         _on_codes(problem, vector),
-        separation_remark(separated, _outcome(data)),
+        separation_remark(separated, _outcome(data), shrunken),
         _at_bounds(
-            problem, vector, given_intercepts, {one.feature for one in separated if one.is_exact}
+            problem,
+            vector,
+            given_intercepts,
+            {one.feature for one in separated if one.is_exact} - shrunken,
         ),
         _at_end_of_scales(problem, vector, scale),
         _only_ones(problem, vector),
@@ -183,6 +188,12 @@ def _empty(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
             "No feature has points, so every row has the same risk. Unless the search ended "
             "early, no feature that the score can use lowers the loss by more than its price "
             "(l0_penalty)."
+        )
+    if problem.has_ridge:
+        return (
+            "No feature has points, so every row has the same risk. Unless the search ended early, "
+            "no feature that the score can use lowers the loss by more than its ridge penalty "
+            "(l2_penalty, shrinkage)."
         )
     return (
         "No feature has points, so every row has the same risk. The price (l0_penalty) is too "

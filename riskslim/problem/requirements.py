@@ -48,6 +48,7 @@ def requirements_of(
         ),
         *_bounds(problem, vector),
         *_prices(problem),
+        *_ridge(problem),
     ]
     if problem.stated_scales != PAPER_SCALE:
         found.append(Requirement(f"scale: {problem.stated_scales.describe()}"))
@@ -127,19 +128,40 @@ def _broken(features: list[str]) -> str | None:
 
 def _prices(problem: RiskScoreProblem) -> Iterator[Requirement]:
     """Prices of features: the one that most have, and others by name."""
-    usable = np.flatnonzero(problem.usable).tolist()
-    prices = {j: float(problem.l0_penalty[j]) for j in usable}
-    if not prices:
+    by_price = _by_amount(problem, problem.l0_penalty)
+    if len(by_price) == 1 and max(by_price) <= _TIE_BREAK:
         return
-    usual = Counter(prices.values()).most_common(1)[0][0]
-    others = {j: price for j, price in prices.items() if price != usual}
-    if not others and usual <= _TIE_BREAK:
-        return
-    which = "each other feature" if others else "each feature"
-    yield Requirement(f"price of {which}: {usual:.4g} of the loss")
-    names = problem.coefficients.feature_names
-    by_price: dict[float, list[str]] = {}
-    for j, price in others.items():
-        by_price.setdefault(price, []).append(repr(names[j]))
     for price, listed in by_price.items():
-        yield Requirement(f"price of {', '.join(listed)}: {price:.4g} of the loss")
+        which = listed or ("each other feature" if len(by_price) > 1 else "each feature")
+        yield Requirement(f"price of {which}: {price:.4g} of the loss")
+
+
+def _ridge(problem: RiskScoreProblem) -> Iterator[Requirement]:
+    """Ridge penalties, where there are any, and how strong a prior they are."""
+    if not problem.has_ridge:
+        return
+    data = problem.loss.data
+    n = data.total_weight
+    rows = f"rows of total weight {n:.10g}" if data.is_weighted else f"{data.n_samples} rows"
+    by_penalty = _by_amount(problem, problem.l2_penalty)
+    for penalty, listed in by_penalty.items():
+        if not penalty and not listed:
+            continue
+        which = listed or ("each other weight" if len(by_penalty) > 1 else "the weights")
+        strength = f"shrinkage {penalty * n:.4g} on {rows}"
+        yield Requirement(f"ridge penalty of {which}: {penalty:.4g} ({strength})")
+
+
+def _by_amount(problem: RiskScoreProblem, amounts: NDArray[np.float64]) -> dict[float, str]:
+    """Names of features that can be used by what each costs; none for what most of them cost."""
+    usable = np.flatnonzero(problem.usable).tolist()
+    costs = {j: float(amounts[j]) for j in usable}
+    if not costs:
+        return {}
+    usual = Counter(costs.values()).most_common(1)[0][0]
+    names = problem.coefficients.feature_names
+    others: dict[float, list[str]] = {}
+    for j, cost in costs.items():
+        if cost != usual:
+            others.setdefault(cost, []).append(repr(names[j]))
+    return {usual: "", **{cost: ", ".join(listed) for cost, listed in others.items()}}

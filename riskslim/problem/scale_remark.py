@@ -18,7 +18,6 @@ from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits, least_over
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["BetterScale", "better_scale", "remark_on_scale"]
@@ -47,7 +46,7 @@ class BetterScale(NamedTuple):
         Of the features in their order.
     intercept : int
     loss, before : float
-        Its loss, and that of the score that was given.
+        Its loss, and that of the score that was given, both with the ridge penalty.
     """
 
     scale: float
@@ -58,11 +57,15 @@ class BetterScale(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """Values of the features, shape (m, k), and weights of rows with and without the outcome."""
+    """Values of the features, shape (m, k), and weights of rows with and without the outcome.
+
+    ``ridge`` has the ridge penalties of the features, shape (k,).
+    """
 
     values: NDArray[np.float64]
     without: NDArray[np.float64]
     having: NDArray[np.float64]
+    ridge: NDArray[np.float64]
 
     def loss(self, log_odds: NDArray[np.float64]) -> float:
         """Mean loss of the log-odds of every cell."""
@@ -82,7 +85,8 @@ class _Cells(NamedTuple):
         """The best real intercept and coefficients, shape (k + 1,)."""
         design = np.column_stack([np.ones(len(self.values)), self.values])
         weight = self.having + self.without
-        ridge = _RIDGE * weight.sum() * np.eye(design.shape[1])
+        penalty = np.concatenate(([0.0], self.ridge))
+        ridge = weight.sum() * (_RIDGE * np.eye(design.shape[1]) + 2 * np.diag(penalty))
         coef = np.zeros(design.shape[1])
         best = self.loss(design @ coef)
         for _ in range(_MOST_STEPS):
@@ -91,11 +95,15 @@ class _Cells(NamedTuple):
             curvature = (design.T * (weight * risk * (1 - risk))) @ design + ridge
             step = np.linalg.solve(curvature, slope)
             length = 1.0
-            while (loss := self.loss(design @ (coef - length * step))) > best and length > 1e-4:
+            while True:
+                shorter = coef - length * step
+                loss = self.loss(design @ shorter) + float(penalty @ shorter**2)
+                if loss <= best or length <= 1e-4:
+                    break
                 length /= 2
             if best - loss <= 1e-10 * best:
                 break
-            coef, best = coef - length * step, loss
+            coef, best = shorter, loss
         return coef
 
 
@@ -122,9 +130,10 @@ def remark_on_scale(
         return ""
     n = int(np.count_nonzero(vector[1:]))
     features = "this feature" if n == 1 else f"these {n} features"
+    what = "loss, with the ridge penalty," if problem.has_ridge else "loss"
     return (
         f"The scale is fixed at {problem.scales.high:.10g}. With other points at the scale "
-        f"{found.scale:g}, {features} would have a loss of {found.loss:.6f} in place of "
+        f"{found.scale:g}, {features} would have a {what} of {found.loss:.6f} in place of "
         f"{found.before:.6f}, {(found.before - found.loss) / found.before:.1%} less: a free scale "
         "gives a score at least as good."
     )
@@ -156,10 +165,11 @@ def better_scale(
     about_risks = any(one.depends_on_scale for one in problem.constraints)
     if not problem.scales.is_single or not features.size or about_risks:
         return None
-    cells = _cells(problem.loss, features)
+    cells = _cells(problem, features)
     if cells is None:
         return None
     before = cells.loss((vector[0] + cells.values @ vector[features + 1]) / problem.scales.high)
+    before += problem.ridge(vector)
     real = cells.fitted()
     low, high = int(problem.lower[0]), int(problem.upper[0])
     given = low if low in given_intercepts else None, high if high in given_intercepts else None
@@ -204,18 +214,21 @@ def _at_best_scale(
 ) -> BetterScale:
     """The best intercept and scale of some points."""
     scores = cells.values @ points
-    line = _Cells(scores[:, np.newaxis], cells.without, cells.having).fitted()
+    squares = float(cells.ridge @ points**2)
+    line = _Cells(scores[:, np.newaxis], cells.without, cells.having, np.array([squares])).fitted()
     low, high = FREE_SCALE
     scale = min(max(1 / line[1], low), high) if line[1] > 0 else high
     intercept = _best_intercept(cells, scores, scale, round(float(line[0]) * scale), intercepts)
     totals = scores + intercept
     scales = ScaleSet.of(FREE_SCALE)
-    scale = least_over(scales, lambda t: cells.derivatives(totals, t))
-    exact = cells.loss(totals / scale)
-    scale = fewest_digits(
-        scale, scales, lambda rounded: cells.loss(totals / rounded) <= exact * (1 + _ROUNDING)
-    )
-    return BetterScale(scale, points, intercept, cells.loss(totals / scale), before)
+    scale = least_over(scales, lambda t: cells.derivatives(totals, t), squares)
+
+    def objective(scale: float) -> float:
+        return cells.loss(totals / scale) + squares / scale**2
+
+    limit = objective(scale) * (1 + _ROUNDING)
+    scale = fewest_digits(scale, scales, lambda rounded: objective(rounded) <= limit)
+    return BetterScale(scale, points, intercept, objective(scale), before)
 
 
 def _best_intercept(
@@ -244,9 +257,9 @@ def _is_within(intercept: int, bounds: tuple[int | None, int | None]) -> bool:
     return (least is None or intercept >= least) and (most is None or intercept <= most)
 
 
-def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
+def _cells(problem: RiskScoreProblem, features: NDArray[np.intp]) -> _Cells | None:
     """Cells of some features: counted by their values, or else the rows themselves."""
-    data = loss.data
+    data, ridge = problem.loss.data, problem.l2_penalty[features]
     low = data.feature_min[features]
     n_values = data.feature_max[features] - low + 1
     if data.is_integer[features].all() and np.prod(n_values) <= _MOST_CELLS:
@@ -256,13 +269,13 @@ def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
         counts = np.sum(list(data.rows.map(count_cells, chosen, start, shape)), axis=0)
         index = np.flatnonzero(counts.any(axis=0))
         values = np.stack(np.unravel_index(index, shape), axis=1) + low
-        return _Cells(values.astype(np.float64), counts[0, index], counts[1, index])
+        return _Cells(values.astype(np.float64), counts[0, index], counts[1, index], ridge)
     if not data.rows.is_block or data.n_rows > _MOST_ROWS:
         return None
     rows = data.block
     values = np.stack([rows.values_of(j) for j in features.tolist()], axis=1).astype(np.float64)
     positive, negative = rows.weights_by_class()
-    return _Cells(values, negative, positive)
+    return _Cells(values, negative, positive, ridge)
 
 
 def count_cells(

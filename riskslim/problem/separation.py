@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -136,9 +137,9 @@ def _facts_of(
 def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separation]:
     """Find features with points of which all rows with one value have the same outcome.
 
-    The loss falls with every further point of such a feature: the best points are at a bound, or
-    as large as what else the score has to say allows. Conditions that are nearly a copy of the
-    outcome are found, too. Rows of weight 0 do not count.
+    The loss falls with every further point of such a feature: without a ridge penalty the best
+    points are at a bound, or as large as what else the score has to say allows. Conditions that are
+    nearly a copy of the outcome are found, too. Rows of weight 0 do not count.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ def _separated(name: str, facts: ColumnFacts) -> tuple[str, bool]:
     return "; ".join(parts), False
 
 
-def remark_on(found: list[Separation], outcome: str) -> str:
+def remark_on(found: list[Separation], outcome: str, shrunken: Container[str] = frozenset()) -> str:
     """Say what is separated, what it means for the points, and what to do; empty if nothing is.
 
     Parameters
@@ -252,12 +253,20 @@ def remark_on(found: list[Separation], outcome: str) -> str:
     found : list of Separation
     outcome : str
         What the risk is of: "died = yes".
+    shrunken : container of str, optional
+        Features with a ridge penalty, which limits their points.
 
     Returns
     -------
     str
     """
-    exact = _remark_on_exact([one for one in found if one.is_exact], outcome)
+    exact = " ".join(
+        _remark_on_exact(
+            [one for one in found if one.is_exact and (one.feature in shrunken) is has_ridge],
+            outcome, has_ridge,
+        )
+        for has_ridge in (False, True)
+    ).strip()  # fmt: skip
     nearly = [one.text for one in found if not one.is_exact]
     if not nearly:
         return exact
@@ -268,16 +277,17 @@ def remark_on(found: list[Separation], outcome: str) -> str:
     return f"{exact} {text}".lstrip()
 
 
-def _remark_on_exact(found: list[Separation], outcome: str) -> str:
+def _remark_on_exact(found: list[Separation], outcome: str, has_ridge: bool) -> str:
     if not found:
         return ""
     texts = [one.text for one in found[:MAX_LISTED]]
     if len(found) > MAX_LISTED:
         texts.append(f"the same of {len(found) - MAX_LISTED} other features")
     listed = "; ".join(texts)
+    says = "how strong the ridge penalty is" if has_ridge else "what is allowed"
     text = (
         f"{listed[0].upper()}{listed[1:]} ({outcome}). More points would always lower the loss: "
-        "their number says what is allowed, not how much the feature counts."
+        f"their number says {says}, not how much the feature counts."
     )
     if any(one.is_copy for one in found):
         return f"{text} Is it known before the outcome is? If not, leave it out."

@@ -40,6 +40,9 @@ _SOURCES = {
     "supervised": "were chosen by the outcome of the training rows, as the splits of a shallow "
     "decision tree of the variable alone",
 }
+# A ridge penalty of the weights, and how strong a prior it is.
+_NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+_RIDGE = re.compile(rf"ridge penalty of (.+): {_NUMBER} \(shrinkage {_NUMBER} on .+\)")
 # Requirements that are stated of one variable after the other.
 _MOST_ITEMS = re.compile(r"at most (\d+) of the features of '' (?:is|are) used")
 _TREND = re.compile(r"more of '' never (lowers|raises) the risk, as its trend in the training rows")
@@ -72,7 +75,8 @@ def methods_text(score: RiskScore, cv: CrossValidation | None = None) -> str:
     and intercept are integers that were given, not learned.
     """
     parts = [
-        _predictors(score), *_preparation(score), _points(score), *_restrictions(score),
+        _predictors(score), *_preparation(score), _points(score), _shrinkage(score),
+        *_restrictions(score),
         _search(score), _recalibration(score), _validation(cv), f"Reference: {CITATION}",
     ]  # fmt: skip
     return one_line(" ".join(part for part in parts if part))
@@ -132,9 +136,10 @@ def _points(score: RiskScore) -> str:
     text = "Points and intercept are integers"
     if score.certificate is None:
         return f"{text} that were given, not learned."
+    ridge = " and a ridge penalty on the weights" if _penalties(score) else ""
     text += (
-        " that minimise the mean logistic loss plus a price for each feature with points, over all "
-        "that meet the requirements"
+        f" that minimise the mean logistic loss plus a price for each feature with points{ridge}, "
+        "over all that meet the requirements"
     )
     others = [likewise(*group) for group in _requirements(score) if not _restricts(group[0])]
     if others:
@@ -158,8 +163,31 @@ def _requirements(score: RiskScore) -> list[tuple[str, list[str]]]:
 
 
 def _restricts(text: str) -> bool:
-    """True if a requirement on variables has a sentence of its own."""
-    return bool(_MOST_ITEMS.fullmatch(text) or _TREND.fullmatch(text))
+    """True if a requirement has a sentence of its own."""
+    return any(own.fullmatch(text) for own in (_MOST_ITEMS, _TREND, _RIDGE))
+
+
+def _penalties(score: RiskScore) -> list[re.Match[str]]:
+    """Ridge penalties that are not 0, with their strength."""
+    found = [_RIDGE.fullmatch(one.text) for one in score.requirements]
+    return [one for one in found if one and float(one[2]) > 0 and float(one[3]) > 0]
+
+
+def _shrinkage(score: RiskScore) -> str:
+    """Say what the ridge penalty is, and which prior it stands for."""
+    found = _penalties(score)
+    if not found or score.certificate is None:
+        return ""
+    of = ["" if one[1] == "the weights" else f" for {one[1]}" for one in found]
+    times = [f"{one[2]}{which}" for one, which in zip(found, of, strict=True)]
+    variances = [
+        f"{1 / (2 * float(one[3])):.4g}{which}" for one, which in zip(found, of, strict=True)
+    ]
+    return (
+        "The ridge penalty is the sum of the squared weights (points divided by the scale; the "
+        f"intercept has none) times {listing(times)}. It is as strong as a normal prior of the "
+        f"weights around 0 with the variance {listing(variances)}."
+    )
 
 
 def _restrictions(score: RiskScore) -> Iterator[str]:
