@@ -31,7 +31,8 @@ class Descent(NamedTuple):
     coef : ndarray of int64, shape (d + 1,)
         Intercept first.
     objective : float
-        Its loss, and ``l0_penalty`` for each column with points.
+        Its loss, ``l0_penalty`` for each column with points, and ``l2_penalty`` times the squares of
+        the points.
 
     Examples
     --------
@@ -222,6 +223,7 @@ def sequential_rounding(
     intercept_upper: int | None = None,
     max_size: int | None = None,
     l0_penalty: float = 0.0,
+    l2_penalty: float | NDArray[Any] = 0.0,
     n_threads: int | None = None,
 ) -> Descent:
     """Round a real vector, one coefficient after the other, each time the one that costs least.
@@ -240,6 +242,8 @@ def sequential_rounding(
         Most columns with points. Default: all.
     l0_penalty : float, default 0.0
         Price of each.
+    l2_penalty : float, or array of shape (d,), default 0.0
+        Ridge penalty: what the square of each column's points is multiplied by.
     n_threads : int, optional
         As in :func:`loss`.
 
@@ -270,7 +274,8 @@ def sequential_rounding(
     """
     rows = handle(X, y, sample_weight, n_threads)
     vector = checked_coef(coef, rows.n_features)
-    box = Box(lower, upper, intercept_lower, intercept_upper, max_size, l0_penalty)
+    ends = lower, upper, intercept_lower, intercept_upper
+    box = Box(*ends, max_size, l0_penalty, l2_penalty)
     found = descent.sequential_rounding(rows.problem(box), vector)
     if found.coefficients is None:
         raise ValueError(f"coef cannot be rounded: {found.reason}")
@@ -289,6 +294,7 @@ def coordinate_descent(
     intercept_upper: int | None = None,
     max_size: int | None = None,
     l0_penalty: float = 0.0,
+    l2_penalty: float | NDArray[Any] = 0.0,
     swaps: bool = False,
     n_threads: int | None = None,
 ) -> Descent:
@@ -308,6 +314,8 @@ def coordinate_descent(
         Most columns with points. Default: all.
     l0_penalty : float, default 0.0
         Price of each.
+    l2_penalty : float, or array of shape (d,), default 0.0
+        Ridge penalty: what the square of each column's points is multiplied by.
     swaps : bool, default False
         Also exchange a column for another one.
     n_threads : int, optional
@@ -342,7 +350,8 @@ def coordinate_descent(
     vector = checked_integers(coef, rows.n_features)
     if not isinstance(swaps, (bool, np.bool_)):
         raise TypeError(f"swaps must be True or False, got {swaps!r}")
-    box = Box(lower, upper, intercept_lower, intercept_upper, max_size, l0_penalty)
+    ends = lower, upper, intercept_lower, intercept_upper
+    box = Box(*ends, max_size, l0_penalty, l2_penalty)
     problem = rows.problem(box)
     _check_feasible(problem, vector)
     found = descent.discrete_coordinate_descent(problem, vector, swaps=bool(swaps))

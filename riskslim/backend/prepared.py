@@ -20,7 +20,7 @@ from riskslim.coefficients import CoefficientSet
 from riskslim.data.packed import MAX_WEIGHTS, PackedItems
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
-from riskslim.problem.problem import RiskScoreProblem
+from riskslim.problem.problem import RiskScoreProblem, checked_ridge
 from riskslim.rows.bit_planes import pack_items
 
 __all__ = ["Box", "Prepared", "handle", "prepare"]
@@ -53,6 +53,7 @@ class Box(NamedTuple):
     intercept_lower, intercept_upper : int or None
     max_size : int or None
     l0_penalty : float
+    l2_penalty : float or array of shape (d,)
     """
 
     lower: Any = -5
@@ -61,6 +62,7 @@ class Box(NamedTuple):
     intercept_upper: Any = None
     max_size: Any = None
     l0_penalty: Any = 0.0
+    l2_penalty: Any = 0.0
 
 
 class Prepared:
@@ -196,7 +198,9 @@ class Prepared:
             )
         )
         penalty = as_number(box.l0_penalty, "l0_penalty")
-        key = lower.tobytes() + upper.tobytes() + repr((ends, penalty)).encode()
+        ridge = checked_ridge(box.l2_penalty, self.data.feature_names)
+        arrays = b"".join(one.tobytes() for one in (lower, upper, ridge))
+        key = arrays + repr((ends, penalty)).encode()
         with self.lock:
             known = self._problems.get(key)
             if known is not None:
@@ -208,7 +212,7 @@ class Prepared:
         )
         made = RiskScoreProblem(
             self.data, coefficients, max_size=ends[2], l0_penalty=penalty,
-            n_threads=self.n_threads, compress=False,
+            l2_penalty=ridge, n_threads=self.n_threads, compress=False,
         )  # fmt: skip
         # Equal rows have been merged already, if that pays: they stand for all rows.
         if self.loss.rows.n_rows < self.data.n_rows:
