@@ -100,6 +100,8 @@ def fit(
     max_coef: options.MaxCoef = 5,
     max_intercept: options.MaxIntercept = None,
     l0_penalty: options.L0Penalty = 1e-6,
+    l2_penalty: options.L2Penalty = 0.0,
+    shrinkage: options.Shrinkage = None,
     sign: options.Sign = None,
     lower: options.Lower = None,
     upper: options.Upper = None,
@@ -168,6 +170,7 @@ def fit(
         stated = _constraints_in(constraints)
         parameters = {
             "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
+            "l2_penalty": l2_penalty, "shrinkage": shrinkage,
             "items_per_variable": items_per_variable, "max_intercept": max_intercept,
             "monotone": checked_word(monotone, "--monotone", "auto"), "engine": engine,
             "class_weight": checked_word(class_weight, "--class-weight", "balanced"),

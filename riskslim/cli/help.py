@@ -26,7 +26,8 @@ SECTIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
             "outcome", "positive", "features", "exclude", "weights", "class_weight",
         ),
         "The score": (
-            "max_size", "min_size", "max_coef", "max_intercept", "l0_penalty", "scale",
+            "max_size", "min_size", "max_coef", "max_intercept", "l0_penalty",
+            "l2_penalty", "shrinkage", "scale",
         ),
         "Results": (
             "output", "report_file", "by", "points", "labels", "trace", "quiet", "verbose",

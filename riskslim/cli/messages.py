@@ -12,12 +12,14 @@ __all__ = ["explained", "shell_word"]
 # Parameters of the library that options are named after, where an error says them.
 _PARAMETERS = (
     "base_odds", "base_points", "class_weight", "from_prevalence", "gap_tolerance", "higher_is",
-    "items_per_variable", "l0_penalty",
+    "items_per_variable", "l0_penalty", "l2_penalty",
     "max_coef", "max_intercept", "max_size", "max_thresholds", "min_size", "n_jobs", "n_solutions",
     "n_thresholds", "node_limit", "round_thresholds", "time_limit", "unknown_levels", "with_scale",
 )  # fmt: skip
 # The same of names that are words: as the first word alone.
-_WORDS = ("categorical", "missing", "numeric", "pdo", "prevalence", "thresholds", "within")
+_WORDS = (
+    "categorical", "missing", "numeric", "pdo", "prevalence", "shrinkage", "thresholds", "within",
+)  # fmt: skip
 _OTHER_NAMES = {"n_threads": "--threads", "random_state": "--seed", "special_values": "--special"}
 _NAMED = re.compile(rf"(?<!['\"])\b(?:{'|'.join((*_PARAMETERS, *_OTHER_NAMES))})\b(?!=)")
 _FIRST = re.compile(rf"(?:{'|'.join(_WORDS)})(?= (?:must|names|of '))")

@@ -312,6 +312,12 @@ L0Penalty = Annotated[
     float,
     typer.Option(**_REAL, metavar="C", help="Price per feature, in units of the loss."),
 ]
+L2Penalty = Annotated[
+    float, typer.Option(**_REAL, metavar="ALPHA", help="Ridge penalty of weights, points / scale.")
+]
+Shrinkage = Annotated[
+    float | None, typer.Option(**_REAL, metavar="S", help="The same, times the number of rows.")
+]
 Sign = Annotated[
     list[str] | None,
     typer.Option(
