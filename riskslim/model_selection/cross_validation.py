@@ -502,6 +502,8 @@ def cross_validate_risk_score(
     estimator : object
         A classifier in scikit-learn's conventions with ``predict_proba``:
         :class:`~riskslim.RiskSLIMClassifier`, a pipeline, any other. It is cloned, never fitted.
+        Each fit has the parameters as they are: ``shrinkage`` is a prior as strong on the rows of
+        a fold as on all, ``l2_penalty`` one that is weaker on fewer rows.
     X : array-like or data frame of shape (n, d)
     y : array-like of shape (n,)
         Labels of two classes.

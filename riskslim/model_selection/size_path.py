@@ -384,7 +384,8 @@ def model_size_path(
         1 to this, or these. Default: 1 to the problem's ``max_size``; from its ``min_size`` on.
     cv : int, array-like of int, path, splitter, or iterable of pairs, optional
         Folds as in :func:`cross_validate_risk_score`: the same sizes are then solved on the
-        training rows of each, and measured on its test rows.
+        training rows of each, and measured on its test rows. A ridge penalty is a prior as strong
+        there as on all rows: ``l2_penalty`` times their total weight is the same.
     groups : array-like of shape (n,), optional
         Rows that no fold may part, as in :func:`cross_validate_risk_score`.
     random_state : int, default 0
