@@ -288,6 +288,9 @@ def test_the_methods_text_says_what_the_penalty_is():
     assert "times 0.003515. It is as strong as a normal prior of the weights around 0 with" in text
     assert " with the variance 0.25." in text
     assert "(shrinkage" not in text
+    bare = dataclasses.replace(SCORE, requirements=()).methods_text()
+    assert "and a ridge penalty on the weights" in bare
+    assert "normal prior" not in bare
     one = X.columns[0]
     model = RiskSLIMClassifier(max_size=1, l2_penalty={one: 0.1}).fit(X, Y)
     assert f"times 0.1 for '{one}'. It is" in model.risk_score_.methods_text()

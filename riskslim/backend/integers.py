@@ -31,8 +31,8 @@ class Descent(NamedTuple):
     coef : ndarray of int64, shape (d + 1,)
         Intercept first.
     objective : float
-        Its loss, ``l0_penalty`` for each column with points, and ``l2_penalty`` times the squares of
-        the points.
+        Its loss, ``l0_penalty`` for each column with points, and ``l2_penalty`` times the squares
+        of the points.
 
     Examples
     --------

@@ -136,7 +136,8 @@ def _points(score: RiskScore) -> str:
     text = "Points and intercept are integers"
     if score.certificate is None:
         return f"{text} that were given, not learned."
-    ridge = " and a ridge penalty on the weights" if _penalties(score) else ""
+    has_ridge = score.certificate.ridge > 0 or _penalties(score)
+    ridge = " and a ridge penalty on the weights" if has_ridge else ""
     text += (
         f" that minimise the mean logistic loss plus a price for each feature with points{ridge}, "
         "over all that meet the requirements"
