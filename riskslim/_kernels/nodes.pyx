@@ -1838,7 +1838,7 @@ cdef Branch choose_branch(
     cdef Py_ssize_t[CANDIDATES] top
     cdef double[CANDIDATES] weight
     cdef Py_ssize_t a, j, k, n = 0
-    cdef double x, v, best, base, zero, same, other, gap, least, most
+    cdef double x, v, best, base, zero, same, other, gap, least, most, share
     branch.variable, branch.kind, branch.at = -1, 0, 0.0
     if is_lost_to_t(pb, node):
         return split_of_t(node)
@@ -1847,14 +1847,17 @@ cdef Branch choose_branch(
         x = node.coef[j] / node.t
         if not is_free(node, j) or fabs(x) < 1e-9:
             continue
-        if pb.ridge[j] > 0.0 and rs_ridge_use(
+        share = 0.0
+        if pb.ridge[j] > 0.0:
+            share = rs_ridge_use(
                 fabs(node.coef[j]), end_at(node, j, x), pb.penalty[j] + node.multiplier,
-                pb.ridge[j]) >= 1.0 - 1e-6:
-            continue    # settled, whatever its points are
+                pb.ridge[j])
+            if share >= 1.0 - 1e-6:
+                continue    # settled, whatever its points are
         if use(x, node.lower[j], node.upper[j]) >= 1.0 - 1e-6 and fabs(x - rint(x)) <= 1e-6:
             continue
         x = node.coef[j]
-        v = x * x * model.hessian[a * model.m + a]
+        v = x * x * model.hessian[a * model.m + a] * (1.0 - share)
         k = n
         while k > 0 and weight[k - 1] < v:
             if k < CANDIDATES:
