@@ -29,6 +29,7 @@ from benchmarks import (
     report,
     scales,
     scaling,
+    shrinkage,
 )
 from benchmarks.children import run_python
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
@@ -634,6 +635,35 @@ def test_the_default_of_the_scale_is_measured(tmp_path, capsys):
     for wrong in (["--tables", "other"], ["--sizes", "few"]):
         with pytest.raises(SystemExit):
             default_scale.main([*arguments, *wrong])
+
+
+def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(shrinkage, "GRID", (0.0, 4.0))
+    small_tables(tmp_path)
+    arguments = [
+        str(tmp_path), str(tmp_path), "--tables", "mammo", "--sizes", "2", "--strengths",
+        "0,4,chosen", "--time-limit", "2",
+    ]  # fmt: skip
+    assert shrinkage.main(arguments) == 0
+    shown = capsys.readouterr().out
+    rows = shrinkage.read_rows(tmp_path / "shrinkage.csv", shrinkage.FIELDS)
+    assert [row["strength"] for row in rows] == ["0", "4", "chosen"] * 5
+    for without, strong, chosen in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
+        assert float(strong["objective"]) > float(strong["train_loss"])
+        assert float(without["train_loss"]) <= float(strong["train_loss"])
+        assert chosen["chosen_strength"] in {"0.0", "4.0"}
+    change = np.array(
+        [float(b["loss"]) - float(a["loss"]) for a, b in zip(rows[::3], rows[1::3], strict=True)]
+    )
+    half = 2.776 * np.sqrt(0.45 * change.var(ddof=1))
+    mean = change.mean()
+    assert f"| {mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f}) |" in shown
+    assert shrinkage.main([*arguments[:-4], "--strengths", "0,4", "--proofs", "2"]) == 0
+    proofs = shrinkage.read_rows(tmp_path / "proofs.csv", shrinkage.PROOF_FIELDS)
+    assert all(float(row["gap"]) < 1e-4 for row in proofs)
+    assert len(capsys.readouterr().out.splitlines()) == 4
+    with pytest.raises(SystemExit):
+        shrinkage.main([*arguments, "--strengths", "strong"])
 
 
 WORKER = """
