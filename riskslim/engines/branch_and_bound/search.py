@@ -48,6 +48,9 @@ __all__ = ["BOUND_TOLERANCE", "OUT_OF_PATIENCE", "Search"]
 # A node whose bound is this close to the best objective is not looked into: no certificate tells
 # objectives apart that differ by less.
 BOUND_TOLERANCE = 1e-10
+# Times as many nodes between roundings where a ridge penalty makes relaxations nearly integral, and
+# nodes take less time than a rounding: the best score is mostly found before them.
+RARELY = 5
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
 
@@ -103,7 +106,8 @@ class Search:
         self.complete = False
         self.nodes = 0
         self.seconds = 0.0
-        self._roundings = Roundings(incumbents, settings.rounding_interval)
+        rarely = RARELY if problem.has_ridge else 1
+        self._roundings = Roundings(incumbents, rarely * settings.rounding_interval)
         self.table_counts, self.cutoff_counts = EnumerationCounts(), CutoffCounts()
         self.items = SupportEnumeration(
             problem, cost=settings.table_cost, memory=settings.memory_limit,
