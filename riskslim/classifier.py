@@ -403,16 +403,19 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = solve(problem, **arguments, progress=progress)
         if solution.is_interrupted and _is_one_of_many():
             raise KeyboardInterrupt
-        certificate = solution.certificate
-        if certificate.status is Status.INFEASIBLE:
-            raise InfeasibleProblemError(certificate.message)
+        if solution.certificate.status is Status.INFEASIBLE:
+            raise InfeasibleProblemError(solution.certificate.message)
         self._keep(solution, problem)
-        log.write("%s", certificate)
+        self._tell(log)
+        return self
+
+    def _tell(self, log: VerboseLog) -> None:
+        """Say how the search for the score ended, and warn where it did too early."""
+        log.write("%s", self.certificate_)
         for remark in self.remarks_:
             log.write("%s", remark)
-        if certificate.status is not Status.OPTIMAL:
-            warnings.warn(_unfinished(certificate), ConvergenceWarning, stacklevel=2)
-        return self
+        if self.certificate_.status is not Status.OPTIMAL:
+            warnings.warn(_unfinished(self.certificate_), ConvergenceWarning, stacklevel=3)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.

@@ -439,6 +439,23 @@ def new_axes(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Any:
     return pyplot().subplots(rows, columns, figsize=size, layout="constrained")[1]
 
 
+def shades(n: int) -> list[str]:
+    """Colours of lines in an order, from light to dark.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    list of str
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["Blues"](shade)) for shade in np.linspace(1.0, 0.4, n)[::-1]]
+
+
 def plot_line(
     ax: Axes,
     values: Sequence[tuple[float, float]],

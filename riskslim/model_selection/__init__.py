@@ -7,19 +7,29 @@ from riskslim.model_selection.cross_validation import (
 )
 from riskslim.model_selection.folds import Split, read_folds, stratified_folds, write_folds
 from riskslim.model_selection.parallel import Step
+from riskslim.model_selection.shrinkage_path import (
+    SHRINKAGES,
+    RiskSLIMClassifierCV,
+    ShrinkagePath,
+    shrinkage_path,
+)
 from riskslim.model_selection.size_path import RULES, ModelSizePath, SizeOnPath, model_size_path
 
 __all__ = [
     "RULES",
+    "SHRINKAGES",
     "CrossValidation",
     "Fold",
     "ModelSizePath",
+    "RiskSLIMClassifierCV",
+    "ShrinkagePath",
     "SizeOnPath",
     "Split",
     "Step",
     "cross_validate_risk_score",
     "model_size_path",
     "read_folds",
+    "shrinkage_path",
     "stratified_folds",
     "write_folds",
 ]

@@ -670,7 +670,8 @@ def _of_rows(estimator: Any, data: _Data) -> dict[str, Any]:
         if not has_fit_parameter(last, "sample_weight"):
             raise ValueError(f"{type(last).__name__} cannot be fitted with sample_weight")
         found[f"{prefix}sample_weight"] = data.weight
-    if data.groups is not None and isinstance(last, (GridSearchCV, RandomizedSearchCV)):
+    has_folds = isinstance(last, (GridSearchCV, RandomizedSearchCV))
+    if data.groups is not None and (has_folds or has_fit_parameter(last, "groups")):
         found[f"{prefix}groups"] = data.groups
     return found
 

@@ -141,6 +141,19 @@ class Preparation:
             self, X=pyarrow.table(columns), y=y, sample_weight=data.sample_weight
         )
 
+    def read(self) -> Preparation:
+        """Return the same with all rows read.
+
+        Returns
+        -------
+        Preparation
+        """
+        data = self.on_all_rows()
+        prepared = dataclasses.replace(self, data=data)
+        if are_paths(self.X) and self.is_refitted and data.raw is not None:
+            return prepared.on(data)
+        return prepared
+
     @property
     def is_refitted(self) -> bool:
         """True if something is learned anew on the training rows of each fold."""

@@ -42,10 +42,9 @@ from riskslim.metrics.performance import (
 from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection.cross_validation import CrossValidation, Fold
 from riskslim.model_selection.folds import Split, splits_of
-from riskslim.model_selection.parallel import Step, in_parallel
+from riskslim.model_selection.parallel import Finished, Step, in_parallel
 from riskslim.model_selection.preparation import OneClassRows, Preparation
 from riskslim.problem.problem import RiskScoreProblem
-from riskslim.reader import are_paths
 from riskslim.risk_score import RiskScore
 from riskslim.rows.file_rows import FileRows
 from riskslim.rows.subsets import sampled
@@ -61,6 +60,9 @@ logger = logging.getLogger(__name__)
 
 # Rows one by one: in memory, or in files that are read again.
 _InOrder: TypeAlias = "TrainingData | FileRows | OneClassRows"
+
+# Vectors of sizes, by the name of the rows and the size.
+Starts: TypeAlias = Mapping[str, Mapping[int, NDArray[np.int64]]]
 
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.
@@ -195,34 +197,15 @@ class ModelSizePath:
         ValueError
             There is no such rule or metric, or the path has no folds.
         """
-        if rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
-        check_metric(metric)
-        tested = [
-            (entry, entry.cross_validation)
-            for entry in self.entries
-            if entry.cross_validation is not None and entry.cross_validation.is_complete
-        ]
+        check_rule(rule)
+        tested = tested_sizes(self.entries, metric)
         if not tested:
             raise ValueError(
                 "a size is chosen by its test rows, but none was tested: model_size_path(..., cv=5)"
             )
-        sign = -1.0 if metric in LARGER_IS_BETTER else 1.0
-        cost = [sign * found.mean(metric) for _, found in tested]
-        if any(map(math.isnan, cost)):
-            raise ValueError(
-                f"no size can be chosen by {metric!r}: the test rows of every fold have one class "
-                "alone. Use fewer folds, or metric='loss'"
-            )
-        best = int(np.argmin(cost))
-        slack = tested[best][1].standard_error(metric) if rule == "one_standard_error" else 0.0
-        if math.isnan(slack):  # of one fold there is no error
-            slack = 0.0
-        return next(
-            entry
-            for (entry, _), value in zip(tested, cost, strict=True)
-            if value <= cost[best] + slack
-        )
+        best = min(tested, key=lambda one: one.cost)
+        most = best.cost + (best.standard_error if rule == "one_standard_error" else 0.0)
+        return next(one.entry for one in tested if one.cost <= most)
 
     def records(self) -> list[dict[str, Any]]:
         """List one mapping for each size: a table for any data frame library.
@@ -298,6 +281,72 @@ class ModelSizePath:
         if not self.is_complete:
             lines.append("The run was stopped: not all sizes and folds are finished.")
         return "\n".join(lines)
+
+
+class TestedSize(NamedTuple):
+    """A size by its test rows.
+
+    Attributes
+    ----------
+    entry : SizeOnPath
+    cost : float
+        Mean of a metric over the folds, or minus that of one of which more is better.
+    standard_error : float
+        Of this mean; 0 of one fold, which has none.
+    """
+
+    entry: SizeOnPath
+    cost: float
+    standard_error: float
+
+
+def check_rule(rule: str) -> None:
+    """Refuse a rule that is none.
+
+    Parameters
+    ----------
+    rule : str
+
+    Raises
+    ------
+    ValueError
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
+
+
+def tested_sizes(entries: Iterable[SizeOnPath], metric: str) -> list[TestedSize]:
+    """List the sizes that are tested on all folds.
+
+    Parameters
+    ----------
+    entries : iterable of SizeOnPath
+    metric : {"loss", "auc", "cal"}
+
+    Returns
+    -------
+    list of TestedSize
+
+    Raises
+    ------
+    ValueError
+        There is no such metric, or no fold has it.
+    """
+    check_metric(metric)
+    sign = -1.0 if metric in LARGER_IS_BETTER else 1.0
+    tested: list[TestedSize] = []
+    for entry in entries:
+        found = entry.cross_validation
+        if found is None or not found.is_complete:
+            continue
+        cost, error = sign * found.mean(metric), found.standard_error(metric)
+        if math.isnan(cost):
+            raise ValueError(
+                f"no size can be chosen by {metric!r}: the test rows of every fold have one class "
+                "alone. Use fewer folds, or metric='loss'"
+            )
+        tested.append(TestedSize(entry, cost, 0.0 if math.isnan(error) else error))
+    return tested
 
 
 def _size_record(entry: SizeOnPath) -> dict[str, Any]:
@@ -449,26 +498,176 @@ def model_size_path(
     2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
     """
     given = (problem, X, y, sample_weight)
-    stated, data, arguments, prepared = _stated(*given, engine_arguments)
-    wanted = _checked_sizes(sizes, stated)
     if cv is None and groups is not None:
         raise ValueError("groups are for folds, but there are none: model_size_path(..., cv=5)")
-    splits = [] if cv is None else _splits_of(data, cv, groups, random_state)
-    told = search_progress if n_jobs == 1 else None
-    kept = None
-    if checkpoint is not None:
-        kept = Checkpoint(checkpoint, _facts(stated, wanted, arguments, splits))
-    ordered = _in_order(data) if splits else None
-    plan = _Plan(prepared or problem, data, ordered, wanted, arguments, bins, told, kept)
-    rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
-    rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
-    tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
-    finished = in_parallel(
-        _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
-    )
+    wanted = WantedPath.of(*given, engine_arguments).with_sizes(sizes)
+    if cv is not None:
+        wanted = wanted.with_folds(cv, groups, random_state)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, wanted.facts())
+    return wanted.find(
+        bins=bins, n_jobs=n_jobs, progress=progress, search_progress=search_progress,
+        should_stop=should_stop, checkpoint=kept,
+    )[0]  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class WantedPath:
+    """A path that is to be found.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        On all rows.
+    data : TrainingData
+        These rows, with the weights that fits and metrics have.
+    arguments : dict
+        What the engine is told.
+    prepared : Preparation or None
+        The classifier and its rows, where they were given.
+    sizes : list of int
+    splits : list of Split
+        Folds; empty where there are none.
+    """
+
+    problem: RiskScoreProblem
+    data: TrainingData
+    arguments: dict[str, Any]
+    prepared: Preparation | None
+    sizes: list[int] = dataclasses.field(default_factory=list)
+    splits: list[Split] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, problem: Any, X: Any, y: Any, sample_weight: Any, engine_arguments: dict[str, Any]
+    ) -> WantedPath:
+        """State what is asked for on all rows, which are read.
+
+        Parameters
+        ----------
+        problem, X, y, sample_weight, engine_arguments
+            As in :func:`model_size_path`, or a :class:`Preparation`.
+
+        Returns
+        -------
+        WantedPath
+            Without sizes and folds.
+        """
+        return cls(*_stated(problem, X, y, sample_weight, engine_arguments))
+
+    def with_sizes(self, sizes: int | Iterable[int] | None) -> WantedPath:
+        """Return the same with sizes, which are checked.
+
+        Parameters
+        ----------
+        sizes : int, iterable of int or None
+
+        Returns
+        -------
+        WantedPath
+        """
+        return dataclasses.replace(self, sizes=_checked_sizes(sizes, self.problem))
+
+    def with_folds(self, cv: Any, groups: Any, random_state: int) -> WantedPath:
+        """Return the same with folds.
+
+        Parameters
+        ----------
+        cv, groups, random_state
+            As in :func:`model_size_path`.
+
+        Returns
+        -------
+        WantedPath
+        """
+        splits = _splits_of(self.data, cv, groups, random_state)
+        return dataclasses.replace(self, splits=splits)
+
+    def with_shrinkage(self, strength: float) -> WantedPath:
+        """Return the same with another prior, where a classifier was given.
+
+        Parameters
+        ----------
+        strength : float
+
+        Returns
+        -------
+        WantedPath
+        """
+        assert self.prepared is not None
+        classifier = clone(self.prepared.classifier).set_params(shrinkage=strength)
+        prepared = dataclasses.replace(self.prepared, classifier=classifier)
+        problem, arguments = stated_by(classifier, prepared.on_all_rows())
+        return dataclasses.replace(
+            self, problem=problem, data=problem.loss.data, arguments=arguments, prepared=prepared
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """State what the path is about, fact by fact.
+
+        Returns
+        -------
+        dict
+        """
+        return _facts(self.problem, self.sizes, self.arguments, self.splits)
+
+    def find(
+        self,
+        *,
+        bins: Any,
+        n_jobs: int | None,
+        progress: Callable[[Step], None] | None,
+        search_progress: Callable[[str, int, TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+        checkpoint: Checkpoint | None,
+        starts: Starts | None = None,
+    ) -> tuple[ModelSizePath, Starts]:
+        """Find the path.
+
+        Parameters
+        ----------
+        bins, n_jobs, progress, search_progress, should_stop
+            As in :func:`model_size_path`.
+        checkpoint : Checkpoint or None
+        starts : mapping, optional
+            For sets of rows, such as "fold 3", and sizes: vectors that searches may start from.
+
+        Returns
+        -------
+        ModelSizePath
+        mapping
+            The vectors that were found, as ``starts``.
+        """
+        ordered = _in_order(self.data) if self.splits else None
+        plan = _Plan(
+            self.prepared or self.problem, self.data, ordered, self.sizes, self.arguments, bins,
+            search_progress if n_jobs == 1 else None, checkpoint, starts or {},
+        )  # fmt: skip
+        rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [
+            ("all rows", self.problem, None)
+        ]
+        rows += [(f"fold {k}", None, split) for k, split in enumerate(self.splits)]
+        tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
+        finished = in_parallel(
+            _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
+        )
+        found = {
+            rows[k][0]: _vectors(self.sizes, one.solutions) for k, one in finished.results.items()
+        }
+        return _path_of(plan, finished, len(self.splits)), found
+
+
+def _vectors(sizes: list[int], solutions: Iterable[Solution]) -> dict[int, NDArray[np.int64]]:
+    return {
+        size: solution.coef
+        for size, solution in zip(sizes, solutions, strict=False)
+        if solution.coefficients is not None
+    }
+
+
+def _path_of(plan: _Plan, finished: Finished, n_folds: int) -> ModelSizePath:
+    """The path that what is finished on all rows and on folds makes."""
     final: _PathOnRows = finished.results.pop(0, _PathOnRows((), ()))
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
-    entries = _entries(wanted, final, folds, ordered, len(splits))
     paths = [final, *folds.values()]
     failures = [
         next((one for path in paths if (one := getattr(path, name))), "")
@@ -478,9 +677,9 @@ def model_size_path(
         if failure:
             logger.warning("%s", failure)
     return ModelSizePath(
-        entries,
-        len(paths) == 1 + len(splits)
-        and all(len(path.solutions) == len(wanted) for path in paths)
+        _entries(plan.sizes, final, folds, plan.ordered, n_folds),
+        len(paths) == 1 + n_folds
+        and all(len(path.solutions) == len(plan.sizes) for path in paths)
         and not any(path.is_partial for path in paths),
         tuple(finished.lost),
         *failures,
@@ -554,6 +753,7 @@ class _Plan:
     bins: Any
     search_progress: Callable[[str, int, TraceRecord], None] | None
     checkpoint: Checkpoint | None = None
+    starts: Starts = dataclasses.field(default_factory=dict)
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
         """The same problem for some of the rows."""
@@ -620,9 +820,9 @@ def _stated(
         )
     if prepared.classifier.start is not None:
         raise ValueError("start is set by the path: each size starts from the one before")
+    if not given:
+        prepared = prepared.read()
     data = prepared.on_all_rows()
-    if are_paths(X) and prepared.is_refitted and data.raw is not None:
-        prepared = prepared.on(data)
     stated, arguments = stated_by(prepared.classifier, data)
     return stated, stated.loss.data, arguments, prepared
 
@@ -793,13 +993,12 @@ def _solve_each(
     plan: _Plan, name: str, problem: RiskScoreProblem, rows: _Rows, found: list[_Searched]
 ) -> None:
     """Solve the sizes one after the other, each from the score before; append and measure them."""
-    start: NDArray[np.int64] | None = None
+    given = plan.starts.get(name, {})
+    before: NDArray[np.int64] | None = None
     for size in plan.sizes:
         # Features that are constant in these rows can leave fewer than were asked for.
         stated = problem.restated(max_size=size)
-        if start is not None and not stated.is_feasible(start):
-            start = None
-        arguments = {**plan.arguments, "start": start}
+        arguments = {**plan.arguments, "start": _best_start(stated, before, given.get(size))}
         if plan.search_progress is not None:
             arguments["progress"] = functools.partial(plan.search_progress, name, size)
         if plan.checkpoint is None:
@@ -810,9 +1009,19 @@ def _solve_each(
         if solution.is_interrupted:  # it is measured where it is of use
             return
         if solution.coefficients is not None:
-            start = solution.coef
+            before = solution.coef
             # Now, not when all sizes are solved: an end finds the last one to be measured at most.
             found[-1].measured = _measured(plan, rows, found[-1])
+
+
+def _best_start(
+    problem: RiskScoreProblem, *vectors: NDArray[np.int64] | None
+) -> NDArray[np.int64] | None:
+    """The best of the vectors that meet the requirements; None if there is none."""
+    met = [vector for vector in vectors if vector is not None and problem.is_feasible(vector)]
+    if len(met) < 2:
+        return met[0] if met else None
+    return min(met, key=problem.objective)
 
 
 def _with_bounds_of_larger(
