@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from riskslim.items.encoder import ItemEncoder
     from riskslim.metrics.discrimination import OperatingPoints
     from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.shrinkage_path import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.validation import Validation
@@ -1152,7 +1153,7 @@ class RiskScore:
         sample_weight_test: Any = None,
         cv: CrossValidation | None = None,
         problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
-        size_path: ModelSizePath | None = None,
+        size_path: ModelSizePath | ShrinkagePath | None = None,
         bins: Any = None,
         n_resamples: int | None = None,
         groups: Sequence[str] = (),
@@ -1182,8 +1183,9 @@ class RiskScore:
             :class:`~riskslim.model_selection.ModelSizePath`, with this score as the final model.
         problem : RiskScoreProblem or RiskSLIMClassifier, optional
             What the score had to satisfy; each requirement is checked on its points.
-        size_path : ModelSizePath, optional
-            The best scores of all sizes, from :func:`~riskslim.model_size_path`.
+        size_path : ModelSizePath or ShrinkagePath, optional
+            The best scores of all sizes, from :func:`~riskslim.model_size_path`, or of all
+            strengths and sizes, from :func:`~riskslim.shrinkage_path`.
         bins : int or "auto" or None
             Of calibration errors, as in :func:`~riskslim.calibration_error`.
         n_resamples : int, optional

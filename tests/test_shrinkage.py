@@ -434,7 +434,8 @@ def test_errors_of_the_command_line(files):
     assert "--shrinkage must be left out where --l2-penalty is given" in text
     assert "--shrinkage of " in usage_error(*fit, "--shrinkage", -1)
     assert "--l2-penalty of " in usage_error(*fit, "--l2-penalty", -1)
-    run(*fit, "--shrinkage", "cv", code=2)
+    wrong = run(*fit, "--shrinkage", "x", code=2).stderr
+    assert "expected a number or cv, got 'x'" in wrong
 
 
 # --- backend --------------------------------------------------------------------------------------

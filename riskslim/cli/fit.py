@@ -37,7 +37,7 @@ from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
 from riskslim.cli.quality import is_sample, last_lines, rows_apart
 from riskslim.cli.reading import Source
-from riskslim.cli.selection import Selection
+from riskslim.cli.selection import Selection, selection_of
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.signals import comes_of_ctrl_c
 from riskslim.cli.streams import emit
@@ -142,9 +142,11 @@ def fit(
     with --path or --cv, finished fits are kept.
     """
     with session(quiet=quiet, verbose=verbose):
-        selection = Selection(
-            path, cv, folds, rule, metric, n_jobs, path_output, cv_output, checkpoint
-        )
+        selection = selection_of(
+            shrinkage == "cv", l2_penalty,
+            path=path, cv=cv, folds=folds, rule=rule, metric=metric, n_jobs=n_jobs,
+            path_output=path_output, cv_output=cv_output, checkpoint=checkpoint,
+        )  # fmt: skip
         selection.check(n_solutions, within)
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
@@ -170,7 +172,7 @@ def fit(
         stated = _constraints_in(constraints)
         parameters = {
             "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
-            "l2_penalty": l2_penalty, "shrinkage": shrinkage,
+            "l2_penalty": l2_penalty, "shrinkage": None if shrinkage == "cv" else shrinkage,
             "items_per_variable": items_per_variable, "max_intercept": max_intercept,
             "monotone": checked_word(monotone, "--monotone", "auto"), "engine": engine,
             "class_weight": checked_word(class_weight, "--class-weight", "balanced"),
@@ -187,6 +189,8 @@ def fit(
         refitted = None
         if selection.has_folds and encoder is not None and is_supervised(encoder):
             refitted = points_of.refitted(training_data, parameters, encoder)
+        elif selection.restates:
+            refitted = search.prepared(classifier, training_data)
         _say_which_label(training_data, positive, quiet=quiet)
         search.say_engine()
         search.find(selection, problem, refitted, _Results(
@@ -340,6 +344,13 @@ class _Search:
                 arguments["settings"] = replace(settings, memory_limit=limit)
         return problem, cls(choice, arguments, hidden)
 
+    def prepared(self, classifier: RiskSLIMClassifier, data: TrainingData) -> Preparation:
+        """The classifier and its rows, where problems are stated anew from them."""
+        from riskslim.model_selection.preparation import Preparation
+
+        classifier.set_params(settings=self.arguments.get("settings"))
+        return Preparation(None, classifier, None, None, None, data)
+
     def say_engine(self) -> None:
         """Say which engine was chosen, where that was left open."""
         logger.info("engine: %s (%s)", self.choice.name, self.choice.reason)
@@ -396,8 +407,8 @@ class _Search:
         chosen, why = selection.choose(path)
         # To state a problem, or look for remarks, takes rows.
         score = chosen.risk_score if path.rows_failure else None
-        if score is None and chosen.max_size != problem.max_size:
-            problem = problem.restated(max_size=chosen.max_size)
+        if score is None:
+            problem = selection.problem_of(path, chosen, problem, refitted)
         results.write(
             problem, chosen.solution, others=selection.files(path),
             around=lambda: selection.text(path, chosen, why),

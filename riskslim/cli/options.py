@@ -5,7 +5,6 @@ Importing this module imports typer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,28 +12,10 @@ import typer
 
 import riskslim
 from riskslim.cli.arguments import EXPORTS
+from riskslim.cli.parsers import number
 from riskslim.cli.streams import emit
 from riskslim.data.csv_format import MISSING_TEXTS
 from riskslim.exports.dialects import SQL_DIALECTS
-
-
-def number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
-    """Return a parser of numbers whose complaints show what was given."""
-    what = "a whole number" if kind is int else "a number"
-    if least is not None:
-        what += f" of at least {least:g}"
-
-    def parse(text: str) -> Any:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or (least is not None and not value >= least):
-            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
-        return value
-
-    return parse
-
 
 _COUNT = {"parser": number(int, 0), "metavar": "N"}
 _WHOLE = {"parser": number(int), "metavar": "N"}
@@ -316,7 +297,13 @@ L2Penalty = Annotated[
     float, typer.Option(**_REAL, metavar="ALPHA", help="Ridge penalty of weights, points / scale.")
 ]
 Shrinkage = Annotated[
-    float | None, typer.Option(**_REAL, metavar="S", help="The same, times the number of rows.")
+    Any,
+    typer.Option(
+        parser=number(float, word="cv"),
+        metavar="S|cv",
+        help="The same, times the number of rows; cv: chosen by folds, 5 of them unless --cv or "
+        "--folds says otherwise.",
+    ),
 ]
 Sign = Annotated[
     list[str] | None,
@@ -377,7 +364,8 @@ Rule = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="How --path with folds chooses a size: one_standard_error (the default) or best_mean.",
+        help="How --path with folds chooses a size: one_standard_error (the default) or "
+        "best_mean, which is the default of --shrinkage cv.",
     ),
 ]
 Metric = Annotated[

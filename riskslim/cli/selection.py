@@ -13,14 +13,18 @@ from riskslim._writing import csv_text, write_file
 from riskslim.cli.progress import PathProgress, display
 
 if TYPE_CHECKING:
+    from riskslim.classifier import RiskSLIMClassifier
     from riskslim.model_selection.preparation import Preparation
+    from riskslim.model_selection.shrinkage_path import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Selection"]
+__all__ = ["Selection", "selection_of"]
 
 _RULE, _METRIC = "one_standard_error", "loss"
 _METRICS = ("loss", "auc", "cal")
+# Of --shrinkage cv.
+_RULE_OF_STRENGTHS, _FOLDS = "best_mean", 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +59,16 @@ class Selection:
     checkpoint: Path | None = None
 
     @property
+    def restates(self) -> bool:
+        """True if each problem is stated from the classifier."""
+        return False
+
+    @property
+    def tables(self) -> bool:
+        """True if there is a table of several sizes or strengths, of which one is chosen."""
+        return self.path
+
+    @property
     def has_folds(self) -> bool:
         """True if there is a cross-validation."""
         return self.cv is not None or self.folds is not None
@@ -79,12 +93,12 @@ class Selection:
         several = n_solutions is not None or within is not None
         if self.cv is not None and self.folds is not None:
             raise ValueError("give --cv or --folds, not both")
-        chooses = self.path and self.has_folds
+        chooses = self.tables and self.has_folds
         for option, given, holds, needed in (
             ("--rule", self.rule, chooses, "--path, and --cv or --folds"),
             ("--metric", self.metric, chooses, "--path, and --cv or --folds"),
             ("--n-jobs", self.n_jobs, self.has_folds, "--cv or --folds"),
-            ("--path-output", self.path_output, self.path, "--path"),
+            ("--path-output", self.path_output, self.tables, "--path"),
             ("--cv-output", self.cv_output, self.has_folds, "--cv or --folds"),
         ):
             if given is not None and not holds:
@@ -114,7 +128,7 @@ class Selection:
         *,
         hidden: bool,
         **arguments: Any,
-    ) -> ModelSizePath:
+    ) -> Any:
         """Find the scores.
 
         Parameters
@@ -130,7 +144,7 @@ class Selection:
         Returns
         -------
         ModelSizePath
-            Of one size where no path was asked for.
+            Of one size where no path was asked for; a ShrinkagePath of ``--shrinkage cv``.
 
         Raises
         ------
@@ -154,16 +168,31 @@ class Selection:
                 checkpoint=self.checkpoint,
                 **arguments,
             )
-        if not path.entries and path.lost:
-            raise MemoryError(
-                "the process that searched on all rows was ended twice from outside, as where "
-                "memory runs out"
-            )
-        if not path.entries:
-            raise KeyboardInterrupt
+        _check_entries(path.entries, path.lost)
         return path
 
-    def choose(self, path: ModelSizePath) -> tuple[SizeOnPath, str]:
+    def problem_of(
+        self, path: Any, chosen: SizeOnPath, problem: RiskScoreProblem, refitted: Preparation | None
+    ) -> RiskScoreProblem:
+        """State the problem of the chosen score.
+
+        Parameters
+        ----------
+        path : ModelSizePath or ShrinkagePath
+        chosen : SizeOnPath
+        problem : RiskScoreProblem
+            Of the largest size, without a prior that is to be chosen.
+        refitted : Preparation or None
+
+        Returns
+        -------
+        RiskScoreProblem
+        """
+        if chosen.max_size == problem.max_size:
+            return problem
+        return problem.restated(max_size=chosen.max_size)
+
+    def choose(self, path: Any) -> tuple[SizeOnPath, str]:
         """Choose the size whose score is printed and saved.
 
         Parameters
@@ -199,7 +228,7 @@ class Selection:
             f"{broken_off[-1].max_size} was interrupted ({why}):"
         )
 
-    def text(self, path: ModelSizePath, chosen: SizeOnPath, why: str) -> tuple[str, str]:
+    def text(self, path: Any, chosen: SizeOnPath, why: str) -> tuple[str, str]:
         """Return what is printed before and after the chosen score.
 
         Parameters
@@ -216,7 +245,7 @@ class Selection:
         tested = chosen.cross_validation
         return before, "" if tested is None else f"\n\n{tested}"
 
-    def sections(self, path: ModelSizePath, chosen: SizeOnPath) -> dict[str, Any]:
+    def sections(self, path: Any, chosen: SizeOnPath) -> dict[str, Any]:
         """Return what a report has beyond that on one search.
 
         Parameters
@@ -235,7 +264,7 @@ class Selection:
             "cv": tested if tested is not None and tested.folds else None,
         }
 
-    def files(self, path: ModelSizePath) -> dict[Path, Callable[[], None]]:
+    def files(self, path: Any) -> dict[Path, Callable[[], None]]:
         """Return the files that were asked for, each with the function that writes it.
 
         Parameters
@@ -250,8 +279,128 @@ class Selection:
         if (sizes := self.path_output) is not None:
             files[sizes] = lambda: _write_records(sizes, path.records())
         if (folds := self.cv_output) is not None:
-            files[folds] = lambda: _write_records(folds, _records_of_folds(path))
+            files[folds] = lambda: _write_records(folds, self._records_of_folds(path))
         return files
+
+    def _records_of_folds(self, path: Any) -> list[dict[str, Any]]:
+        return _records_of_folds(path)
+
+
+class _SelectionOfStrengths(Selection):
+    """The same where the strength of the prior is chosen as well."""
+
+    @property
+    def restates(self) -> bool:
+        return True
+
+    @property
+    def tables(self) -> bool:
+        return True
+
+    def run(
+        self,
+        problem: RiskScoreProblem,
+        refitted: Preparation | None,
+        *,
+        hidden: bool,
+        **arguments: Any,
+    ) -> ShrinkagePath:
+        from riskslim.model_selection.shrinkage_path import shrinkage_path
+
+        with display(PathProgress(), hidden=hidden) as progress:
+            path = shrinkage_path(
+                refitted,
+                sizes=None if self.path else [problem.max_size],
+                cv=self.cv if self.folds is None else str(self.folds),
+                random_state=arguments["random_state"],
+                n_jobs=1 if self.n_jobs is None else self.n_jobs,
+                progress=None if progress is None else progress.step,
+                search_progress=None if progress is None else progress.follow,
+                checkpoint=self.checkpoint,
+            )
+        _check_entries(path.paths[0].entries if path.paths else (), path.lost)
+        return path
+
+    def problem_of(
+        self, path: Any, chosen: SizeOnPath, problem: RiskScoreProblem, refitted: Preparation | None
+    ) -> RiskScoreProblem:
+        from sklearn.base import clone
+
+        assert refitted is not None
+        classifier: RiskSLIMClassifier = clone(refitted.classifier)
+        classifier.set_params(shrinkage=_strength_of(path, chosen), max_size=chosen.max_size)
+        return classifier.problem_on(refitted.on_all_rows())
+
+    def choose(self, path: Any) -> tuple[SizeOnPath, str]:
+        if not path.is_tested:
+            entry, why = super().choose(path.paths[0])
+            first = f"Shrinkage {path.shrinkages[0]:g}, as none is finished on all folds. {why}"
+            return entry, first.rstrip()
+        chosen = (self.rule or _RULE_OF_STRENGTHS, self.metric or _METRIC)
+        return path.best(*chosen)[1], path.explain(*chosen)
+
+    def text(self, path: Any, chosen: SizeOnPath, why: str) -> tuple[str, str]:
+        tested = chosen.cross_validation
+        return f"{path.table()}\n{why}\n\n", "" if tested is None else f"\n\n{tested}"
+
+    def sections(self, path: Any, chosen: SizeOnPath) -> dict[str, Any]:
+        return super().sections(path, chosen) | {"size_path": path if path.is_tested else None}
+
+    def _records_of_folds(self, path: Any) -> list[dict[str, Any]]:
+        return [
+            {"shrinkage": shrinkage, **record}
+            for shrinkage, one in zip(path.shrinkages, path.paths, strict=True)
+            for record in _records_of_folds(one)
+        ]
+
+
+def selection_of(strengths: bool, l2_penalty: float, **options: Any) -> Selection:
+    """Return what was asked for beyond one score.
+
+    Parameters
+    ----------
+    strengths : bool
+        Whether the strength of the prior is to be chosen.
+    l2_penalty : float
+    **options
+        Of :class:`Selection`.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    ValueError
+        There is a prior already.
+    """
+    if not strengths:
+        return Selection(**options)
+    if l2_penalty:
+        raise ValueError("--shrinkage cv chooses the prior: leave out --l2-penalty")
+    if options["cv"] is None and options["folds"] is None:
+        options["cv"] = _FOLDS
+    return _SelectionOfStrengths(**options)
+
+
+def _strength_of(path: ShrinkagePath, chosen: SizeOnPath) -> float:
+    """The strength with which an entry was found."""
+    return next(
+        shrinkage
+        for shrinkage, one in zip(path.shrinkages, path.paths, strict=True)
+        if any(entry is chosen for entry in one.entries)
+    )
+
+
+def _check_entries(entries: Sequence[SizeOnPath], lost: Sequence[str]) -> None:
+    """Refuse a path on which nothing was found on all rows."""
+    if not entries and lost:
+        raise MemoryError(
+            "the process that searched on all rows was ended twice from outside, as where "
+            "memory runs out"
+        )
+    if not entries:
+        raise KeyboardInterrupt
 
 
 def _records_of_folds(path: ModelSizePath) -> list[dict[str, Any]]:

@@ -110,6 +110,11 @@ class ShrinkagePath:
         return next((one.checkpoint_failure for one in self.paths if one.checkpoint_failure), "")
 
     @property
+    def is_tested(self) -> bool:
+        """True if some strength and size are tested on all folds, so that one can be chosen."""
+        return bool(self._tested("loss"))
+
+    @property
     def infeasibility(self) -> str:
         """The reason why no score meets the requirements; empty where one was found."""
         entries = [entry for path in self.paths for entry in path.entries]
@@ -266,7 +271,7 @@ class ShrinkagePath:
         ax.plot(
             [shrinkage], [chosen.cross_validation.mean("loss")], linestyle="", marker="o",
             markersize=11, markerfacecolor="none", markeredgecolor=ORANGE, markeredgewidth=2,
-            label=f"chosen: {shrinkage:g}, size {chosen.max_size}",
+            label=f"{rule.replace('_', ' ')}: {shrinkage:g}, size {chosen.max_size}",
         )  # fmt: skip
         positive = [one for one in self.shrinkages if one > 0]
         if positive:
@@ -278,22 +283,31 @@ class ShrinkagePath:
         axes: Axes = ax
         return axes
 
-    def __str__(self) -> str:
+    def table(self) -> str:
+        """Write the mean test losses, one line for each strength.
+
+        Returns
+        -------
+        str
+        """
         sizes = sorted({size for path in self.paths for size in path.sizes})
         means = {
             (one.shrinkage, one.entry.max_size): f"{one.cost:.5f}" for one in self._tested("loss")
         }
-        lines = ["Mean test loss by shrinkage and size"]
-        lines.append("shrinkage" + "".join(f"{size:>10}" for size in sizes))
+        lines = [
+            "Mean test loss by shrinkage and size",
+            "shrinkage" + "".join(f"{size:>10}" for size in sizes),
+        ]
         lines += [
             f"{shrinkage:>9g}" + "".join(f"{means.get((shrinkage, s), '-'):>10}" for s in sizes)
             for shrinkage in self.shrinkages
         ]
-        if means:
-            lines.append(self.explain())
         if not self.is_complete:
             lines.append("The run was stopped: not all strengths, sizes and folds are finished.")
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.explain()}" if self.is_tested else self.table()
 
 
 def shrinkage_path(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from riskslim.plots import (
     plot_roc,
     plot_score_histogram,
 )
+from riskslim.report.inputs import is_of_strengths
 from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
 from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
     from riskslim.model_selection.cross_validation import CrossValidation
-    from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.risk_score import RiskScore
 
 __all__ = ["diagrams", "path_diagram", "thresholds"]
@@ -211,17 +211,27 @@ def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
     )
 
 
-def path_diagram(path: ModelSizePath) -> Diagram:
-    """Draw metrics against the model size.
+def path_diagram(path: Any) -> Diagram:
+    """Draw metrics against the model size, or the test loss against the strength of the prior.
 
     Parameters
     ----------
-    path : ModelSizePath
+    path : ModelSizePath or ShrinkagePath
 
     Returns
     -------
     Diagram
     """
+    if is_of_strengths(path):
+        return drawn(
+            lambda ax: path.plot(ax),
+            "path",
+            f"Mean test loss for shrinkage from {path.shrinkages[0]:g} to "
+            f"{path.shrinkages[-1]:g}, one line for each size; the table has the numbers.",
+            "Mean test loss over the folds against the strength of the prior (shrinkage); the best "
+            "mean is marked.",
+            _WIDE,
+        )
     return drawn_on_grid(
         path.plot,
         "path",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
 
-__all__ = ["check_path", "check_same_score", "is_same_score", "stated_problem"]
+__all__ = ["check_path", "check_same_score", "is_of_strengths", "is_same_score", "stated_problem"]
 
 
 def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
@@ -67,18 +67,36 @@ def check_path(path: Any) -> None:
 
     Parameters
     ----------
-    path : ModelSizePath
+    path : ModelSizePath or ShrinkagePath
 
     Raises
     ------
     TypeError, ValueError
     """
+    if is_of_strengths(path):
+        if not path.is_tested:
+            raise ValueError("size_path has no strength that is finished on all folds")
+        return
     if not hasattr(path, "entries"):  # as a ModelSizePath has
         raise TypeError(
             f"size_path must be what model_size_path returns, got {type(path).__name__}"
         )
     if not path.entries:
         raise ValueError("size_path has no finished size")
+
+
+def is_of_strengths(path: Any) -> bool:
+    """True if it is a path of strengths, each with all sizes.
+
+    Parameters
+    ----------
+    path : ModelSizePath or ShrinkagePath
+
+    Returns
+    -------
+    bool
+    """
+    return hasattr(path, "shrinkages")
 
 
 def is_same_score(one: RiskScore, other: RiskScore) -> bool:

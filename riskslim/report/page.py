@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from riskslim.classifier import RiskSLIMClassifier
     from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.shrinkage_path import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.grouped import GroupedRows
@@ -47,7 +48,7 @@ def render(
     sample_weight_test: Any = None,
     cv: CrossValidation | None = None,
     problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
-    size_path: ModelSizePath | None = None,
+    size_path: ModelSizePath | ShrinkagePath | None = None,
     bins: Any = None,
     n_resamples: int | None = None,
     groups: Sequence[str] = (),
@@ -107,7 +108,7 @@ def page_of(
     *,
     cv: CrossValidation | None = None,
     problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
-    size_path: ModelSizePath | None = None,
+    size_path: ModelSizePath | ShrinkagePath | None = None,
     groups: Sequence[GroupedRows] = (),
     title: str | None = None,
 ) -> str:
@@ -143,7 +144,7 @@ def _page(
     rows: Sequence[Rows],
     cv: CrossValidation | None,
     problem: RiskScoreProblem | RiskSLIMClassifier | None,
-    size_path: ModelSizePath | None,
+    size_path: ModelSizePath | ShrinkagePath | None,
     groups: Sequence[GroupedRows],
     title: str | None,
 ) -> str:

@@ -18,7 +18,7 @@ from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.performance import METRICS, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
 from riskslim.report.cells import Cell, ReportTable, finite_or_none, number_cell
-from riskslim.report.inputs import is_same_score
+from riskslim.report.inputs import is_of_strengths, is_same_score
 from riskslim.report.rows import (
     EXTREME,
     METRIC_NAMES,
@@ -38,7 +38,8 @@ from riskslim.solution import percent
 if TYPE_CHECKING:
     from riskslim.metrics.discrimination import OperatingPoints, RateName
     from riskslim.model_selection.cross_validation import CrossValidation
-    from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
+    from riskslim.model_selection.shrinkage_path import ShrinkagePath
+    from riskslim.model_selection.size_path import SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
 
@@ -346,18 +347,21 @@ def requirements(score: RiskScore, problem: RiskScoreProblem | None) -> Sequence
     return problem.requirements(vector_of(score))
 
 
-def path_tables(score: RiskScore, path: ModelSizePath) -> list[ReportTable]:
+def path_tables(score: RiskScore, path: Any) -> list[ReportTable]:
     """The best scores of all sizes: how good they are, and their points.
 
     Parameters
     ----------
     score : RiskScore
-    path : ModelSizePath
+    path : ModelSizePath or ShrinkagePath
 
     Returns
     -------
     list of ReportTable
+        Of a path of strengths the test losses alone.
     """
+    if is_of_strengths(path):
+        return [_strength_table(path)]
     tested = any(entry.cross_validation is not None for entry in path.entries)
     heads = ["Largest size", "Status", "Gap", "Loss", "AUC", "CAL"]
     if tested:
@@ -381,6 +385,26 @@ def path_tables(score: RiskScore, path: ModelSizePath) -> list[ReportTable]:
             _note_on_fitted(score).strip(),
         ),
     ]
+
+
+def _strength_table(path: ShrinkagePath) -> ReportTable:
+    """Mean test losses by strength and size."""
+    sizes = sorted({size for one in path.paths for size in one.sizes})
+    means = {
+        (one["shrinkage"], one["max_size"]): one.get("test_loss_mean", math.nan)
+        for one in path.records()
+    }
+    rows = [
+        [Cell(f"{strength:g}", strength)]
+        + [number_cell(means.get((strength, size), math.nan), ".5f") for size in sizes]
+        for strength in path.shrinkages
+    ]
+    return ReportTable(
+        "Mean test loss by shrinkage and largest size",
+        ["Shrinkage", *(f"Size {size}" for size in sizes)],
+        rows,
+        "" if path.is_complete else "The run was stopped: not all of it is finished.",
+    )
 
 
 def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:

@@ -37,6 +37,7 @@ from riskslim.model_selection import (
     SizeOnPath,
     size_path,
 )
+from riskslim.report import render
 
 DATA = load_breast_cancer_binary()
 N = 90
@@ -302,7 +303,7 @@ def test_table_records_and_picture(path):
     ax = path.plot()
     labels = ax.get_legend_handles_labels()[1]
     strength, chosen = path.best()
-    assert labels == ["size 1", "size 2", f"chosen: {strength:g}, size {chosen.max_size}"]
+    assert labels == ["size 1", "size 2", f"best mean: {strength:g}, size {chosen.max_size}"]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "4"]
     for size, line in zip((1, 2), ax.get_lines(), strict=False):
         means = [one["test_loss_mean"] for one in records if one["max_size"] == size]
@@ -311,6 +312,16 @@ def test_table_records_and_picture(path):
     places = ax.transData.transform([(s, 0.4) for s in STRENGTHS])[:, 0]
     assert np.isfinite(places).all()
     assert (np.diff(places) > 0).all()
+
+
+def test_a_report_takes_a_path_that_is_tested(path):
+    score = path.best()[1].risk_score
+    page = render(score, X, Y, size_path=path)
+    assert "Shrinkage and model size" in page
+    assert f"{path.records()[0]['test_loss_mean']:.5f}" in page
+    untested = shrinkage_path(PLAIN, X, Y, shrinkages=[0], sizes=[1], cv=None)
+    with pytest.raises(ValueError, match="no strength that is finished"):
+        render(score, X, Y, size_path=untested)
 
 
 # --- the classifier -------------------------------------------------------------------------------
