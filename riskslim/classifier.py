@@ -842,7 +842,7 @@ def _is_number(value: Any) -> bool:
 def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:
     """A classifier that predicts as this one, and takes little to be sent to other processes."""
     other = copy.copy(classifier)
-    for name in ("solution_", "certificate_", "remarks_"):
+    for name in ("solution_", "certificate_", "remarks_", "shrinkage_path_"):
         other.__dict__.pop(name, None)
     return other
 

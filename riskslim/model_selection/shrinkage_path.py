@@ -542,7 +542,8 @@ class RiskSLIMClassifierCV(RiskSLIMClassifier):
     max_size_ : int
         The size that was chosen.
     shrinkage_path_ : ShrinkagePath
-        All strengths and sizes, with their test figures.
+        All strengths and sizes, with their test figures; it keeps the labels, the weights and the
+        risks of the training rows, but not their features.
 
     See Also
     --------
