@@ -11,12 +11,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim.engines.runs import stopped_by
 
-__all__ = ["Finished", "Step", "in_parallel"]
+if TYPE_CHECKING:
+    from riskslim.model_selection.workers import Workers
+
+__all__ = ["Finished", "Step", "in_parallel", "workers_for"]
 
 logger = logging.getLogger("riskslim.model_selection.size_path")
 
@@ -73,6 +77,7 @@ def in_parallel(
     n_jobs: int | None,
     progress: Callable[[Step], None] | None,
     should_stop: Callable[[], bool] | None,
+    workers: Workers | None = None,
 ) -> Finished:
     """Do pieces of work, some at a time, until all are done or the user stops it.
 
@@ -87,6 +92,8 @@ def in_parallel(
     progress : callable, optional
         Called with a :class:`Step` after each.
     should_stop : callable, optional
+    workers : Workers, optional
+        Of :func:`workers_for`. Default: processes of its own.
 
     Returns
     -------
@@ -102,16 +109,15 @@ def in_parallel(
     A process that is killed costs the work that it was on; this is tried once more, alone, when all
     other work is done. At Ctrl-C processes end their searches, and what they found is kept.
     """
-    from joblib import effective_n_jobs
-
     run = _Run(work, tasks, progress, should_stop)
-    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
     if should_stop is not None and should_stop():
         return run.finished
-    if n_workers <= 1:
-        run.one_by_one()
-    else:
-        run.side_by_side(n_workers)
+    own = contextlib.nullcontext(workers) if workers else workers_for(n_jobs, len(tasks))
+    with own as processes:
+        if processes is None:
+            run.one_by_one()
+        else:
+            run.side_by_side(processes)
     finished = run.finished
     if finished.lost:
         logger.warning(
@@ -121,6 +127,33 @@ def in_parallel(
     if len(finished.results) < len(tasks):
         logger.warning("stopped: %d of %d models are finished", len(finished.results), len(tasks))
     return finished
+
+
+def workers_for(n_jobs: int | None, n_tasks: int) -> AbstractContextManager[Workers | None]:
+    """Return processes that several calls of :func:`in_parallel` may share, one after the other.
+
+    After a call that was interrupted they are of no use any more.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+    n_tasks : int
+        Most pieces of work of one call.
+
+    Returns
+    -------
+    context manager
+        Of :class:`~riskslim.model_selection.workers.Workers`; of None where the work is done in
+        this process.
+    """
+    from joblib import effective_n_jobs
+
+    n_workers = min(effective_n_jobs(n_jobs), n_tasks)
+    if n_workers <= 1:
+        return contextlib.nullcontext()
+    from riskslim.model_selection.workers import Workers
+
+    return Workers(n_workers)
 
 
 class _Run:
@@ -153,11 +186,9 @@ class _Run:
             if not (self.finished.results or self.is_stopped):
                 raise
 
-    def side_by_side(self, n_workers: int) -> None:
+    def side_by_side(self, workers: Workers) -> None:
         """Do the work in other processes."""
-        from riskslim.model_selection.workers import Workers
-
-        with Workers(n_workers) as workers, self._interrupted_by_ctrl_c():
+        with self._interrupted_by_ctrl_c():
             try:
                 killed = self._all_done(workers, deque(range(len(self.tasks))))
                 for k in killed or ():

@@ -9,7 +9,6 @@ for the next one, whose search starts from it.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import math
 import os
@@ -26,7 +25,7 @@ from riskslim.data.training_data import TrainingData
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError, RowsLostError
 from riskslim.metrics.performance import LARGER_IS_BETTER
-from riskslim.model_selection.parallel import Step
+from riskslim.model_selection.parallel import Step, workers_for
 from riskslim.model_selection.preparation import Preparation
 from riskslim.model_selection.size_path import (
     ModelSizePath,
@@ -412,29 +411,27 @@ def shrinkage_path(
     found: list[ModelSizePath] = []
     starts: Starts = {}
     rows_failure = ""
-    for k, strength in enumerate(strengths):
-        if should_stop is not None and should_stop():
-            break
-        name = f"shrinkage {strength:g}"
-        try:
-            path, starts = wanted.with_shrinkage(strength).find(
-                bins=bins, n_jobs=n_jobs, starts=starts, should_stop=should_stop, checkpoint=kept,
-                progress=progress and functools.partial(
-                    _step, progress, name, k, len(strengths)
-                ),
-                search_progress=search_progress and functools.partial(
-                    _record, search_progress, name
-                ),
-            )  # fmt: skip
-        except (KeyboardInterrupt, RowsLostError) as error:
-            if not found:
-                raise
-            rows_failure = error.reason if isinstance(error, RowsLostError) else ""
-            break
-        found.append(path)
-        if not path.is_complete:
-            rows_failure = path.rows_failure
-            break
+    with workers_for(n_jobs, 1 + len(wanted.splits)) as workers:
+        for k, strength in enumerate(strengths):
+            if should_stop is not None and should_stop():
+                break
+            name = f"shrinkage {strength:g}"
+            try:
+                path, starts = wanted.with_shrinkage(strength).find(
+                    bins=bins, n_jobs=n_jobs, starts=starts, should_stop=should_stop,
+                    progress=_step_progress(progress, name, k, len(strengths)),
+                    search_progress=_search_progress(search_progress, name), checkpoint=kept,
+                    workers=workers,
+                )  # fmt: skip
+            except (KeyboardInterrupt, RowsLostError) as error:
+                if not found:
+                    raise
+                rows_failure = error.reason if isinstance(error, RowsLostError) else ""
+                break
+            found.append(path)
+            if not path.is_complete:
+                rows_failure = path.rows_failure
+                break
     is_complete = len(found) == len(strengths) and found[-1].is_complete
     return ShrinkagePath(strengths[: len(found)], tuple(found), is_complete, rows_failure)
 
@@ -482,18 +479,23 @@ def _facts(wanted: WantedPath, strengths: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _step(progress: Callable[[Step], None], name: str, k: int, n: int, step: Step) -> None:
-    progress(Step(k * step.total + step.done, n * step.total, f"{step.what}, {name}"))
+def _step_progress(
+    progress: Callable[[Step], None] | None, name: str, k: int, n: int
+) -> Callable[[Step], None] | None:
+    """The progress of the k-th of n strengths."""
+    if progress is None:
+        return None
+    return lambda step: progress(
+        Step(k * step.total + step.done, n * step.total, f"{step.what}, {name}")
+    )
 
 
-def _record(
-    progress: Callable[[str, int, TraceRecord], None],
-    name: str,
-    rows: str,
-    size: int,
-    record: TraceRecord,
-) -> None:
-    progress(f"{rows}, {name}", size, record)
+def _search_progress(
+    progress: Callable[[str, int, TraceRecord], None] | None, name: str
+) -> Callable[[str, int, TraceRecord], None] | None:
+    if progress is None:
+        return None
+    return lambda rows, size, record: progress(f"{rows}, {name}", size, record)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ from riskslim.solution import Solution, Status, TraceRecord, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from riskslim.model_selection.workers import Workers
+
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 
 logger = logging.getLogger(__name__)
@@ -620,6 +622,7 @@ class WantedPath:
         should_stop: Callable[[], bool] | None,
         checkpoint: Checkpoint | None,
         starts: Starts | None = None,
+        workers: Workers | None = None,
     ) -> tuple[ModelSizePath, Starts]:
         """Find the path.
 
@@ -630,6 +633,8 @@ class WantedPath:
         checkpoint : Checkpoint or None
         starts : mapping, optional
             For sets of rows, such as "fold 3", and sizes: vectors that searches may start from.
+        workers : Workers, optional
+            Processes that several paths share.
 
         Returns
         -------
@@ -648,8 +653,9 @@ class WantedPath:
         rows += [(f"fold {k}", None, split) for k, split in enumerate(self.splits)]
         tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
         finished = in_parallel(
-            _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
-        )
+            _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop,
+            workers=workers,
+        )  # fmt: skip
         found = {
             rows[k][0]: _vectors(self.sizes, one.solutions) for k, one in finished.results.items()
         }

@@ -37,6 +37,7 @@ from riskslim.model_selection import (
     SizeOnPath,
     size_path,
 )
+from riskslim.model_selection.workers import Workers
 from riskslim.report import render
 
 DATA = load_breast_cancer_binary()
@@ -107,10 +108,14 @@ def test_the_start_is_the_better_one_that_meets_the_requirements():
     assert size_path._best_start(problem, np.zeros(3, np.int64), none) is none  # of other columns
 
 
-def test_processes_give_equal_results():
+def test_processes_give_equal_results(monkeypatch):
     arguments = {"shrinkages": [0, 4], "cv": 2}
     one = shrinkage_path(PLAIN, X, Y, **arguments)
+    begun = []
+    begin = Workers.__init__
+    monkeypatch.setattr(Workers, "__init__", lambda *a: begun.append(1) or begin(*a))
     other = shrinkage_path(PLAIN, X, Y, **arguments, n_jobs=2)
+    assert len(begun) == 1  # the same processes for all strengths
     assert figures(other.records()) == figures(one.records())
 
 
