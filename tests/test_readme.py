@@ -125,7 +125,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 25
+    assert len(examples) == text.count("```") / 2 == 26
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/guide.md", "exec"), namespace)
