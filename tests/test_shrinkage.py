@@ -83,6 +83,20 @@ def test_the_certificate_is_that_of_the_best_of_all_vectors(penalty):
     assert model.loss_ == certificate.loss
 
 
+def test_rounding_errors_of_large_values_split_no_scales():
+    # Errors of bounds grow with the loss: where they are all that bounds lack, t is not split.
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (30, 3)).astype(np.float64)
+    x[:, 0] = 1e4 * rng.normal(size=30)
+    data = TrainingData(x, rng.integers(0, 2, 30), feature_names=["a", "b", "c"])
+    points = CoefficientSet(
+        data.feature_names, [1, -2, -2], [1, 2, 2], intercept_lower=-3, intercept_upper=3
+    )
+    problem = RiskScoreProblem(data, points, l2_penalty=0.01, scale=(0.4, 8.0))
+    solution = branch_and_bound(problem, node_limit=200)
+    assert solution.certificate.message == "search completed"
+
+
 def test_shrinkage_is_the_penalty_times_the_weight_of_the_rows():
     data = TrainingData(X, Y)
     names = list(X.columns)

@@ -108,6 +108,8 @@ DEF T_SPREAD = 4.0
 # gap from which on what a bound lacks of the relaxation is worth a split.
 DEF RIDGED_SPREAD = 0.5
 DEF LOST_SHARE = 0.5
+# Ratio of an interval of t up to which nothing that matters is lost to it.
+DEF NARROW = 1.0 + 1e-6
 # Quadratic programs in search of the best t.
 DEF T_STEPS = 12
 
@@ -1481,9 +1483,7 @@ cdef double solve_ridged_qp(
         if f > 0:
             factorise(h, m, interior, f, ridge, sc.factor, sc.qp + 10 * m)
         limit -= 1
-        pb.counters[2] += 1.0
         if limit <= 0 or halts(pb):
-            if limit <= 0: pb.counters[1] += 1000.0
             break
         block = -1
         alpha = 1.0
@@ -1818,17 +1818,35 @@ cdef Branch split_of_t(const Node *node) noexcept nogil:
     return branch
 
 
-cdef bint is_lost_to_t(const Problem *pb, const Node *node) noexcept nogil:
-    """True if a bound over an interval of t is weaker by much than the relaxation.
+cdef bint is_lost_to_t(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
+    """True if a bound over an interval of t is weaker by much than at the relaxation's t alone.
 
-    It lets features have different t, or has less than the ridge penalty: t is split first.
+    It lets features have different t, or has less than the ridge penalty: t is split first. What a
+    bound lacks because the relaxation is not solved, or by rounding errors, no split gives back.
     """
-    cdef double gap = pb.cutoff - node.bound
-    if not pb.has_ridge or node.t_low == node.t_high:
+    cdef double gap = pb.cutoff - node.bound, slope = node.gradient[0], bound
+    cdef Py_ssize_t j, n_open = 0
+    cdef Node alone = node[0]
+    cdef Choice choice
+    if not pb.has_ridge or node.t_high <= NARROW * node.t_low:
+        return False
+    for j in range(pb.p):
+        n_open += node.lower[j] < node.upper[j]
+    if n_open == 0:    # the only vector is evaluated at its best t
         return False
     if not gap < INFINITY:
         gap = fabs(node.objective)
-    return node.objective - node.bound > LOST_SHARE * gap
+    if not node.objective - node.bound > LOST_SHARE * gap:
+        return False
+    alone.t_low = alone.t_high = node.t
+    if pb.tilt != NULL:
+        node.gradient[0] = 0.0    # the pass that follows polishes the intercept
+    bound = INFINITY
+    if linear_bound(pb, &alone, node.coef, node.gradient, node.loss, node.slope_size, node.t,
+                    False, sc, &choice):
+        bound = choice.bound
+    node.gradient[0] = slope
+    return min(node.objective, bound) - node.bound > LOST_SHARE * gap
 
 
 cdef Branch choose_branch(
@@ -1840,7 +1858,7 @@ cdef Branch choose_branch(
     cdef Py_ssize_t a, j, k, n = 0
     cdef double x, v, best, base, zero, same, other, gap, least, most, share
     branch.variable, branch.kind, branch.at = -1, 0, 0.0
-    if is_lost_to_t(pb, node):
+    if is_lost_to_t(pb, node, sc):
         return split_of_t(node)
     for a in range(1, model.m):
         j = model.working[a]
