@@ -1818,15 +1818,16 @@ cdef Branch split_of_t(const Node *node) noexcept nogil:
     return branch
 
 
-cdef bint is_lost_to_t(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
+cdef bint is_lost_to_t(const Problem *pb, const Node *node, Scratch *sc) noexcept nogil:
     """True if a bound over an interval of t is weaker by much than at the relaxation's t alone.
 
     It lets features have different t, or has less than the ridge penalty: t is split first. What a
     bound lacks because the relaxation is not solved, or by rounding errors, no split gives back.
     """
-    cdef double gap = pb.cutoff - node.bound, slope = node.gradient[0], bound
+    cdef double gap = pb.cutoff - node.bound, alone
     cdef Py_ssize_t j, n_open = 0
-    cdef Node alone = node[0]
+    cdef const double *known = pb.tilt - 2 * pb.p if pb.tilt != NULL else NULL
+    cdef Node part = node[0]
     cdef Choice choice
     if not pb.has_ridge or node.t_high <= NARROW * node.t_low:
         return False
@@ -1838,15 +1839,15 @@ cdef bint is_lost_to_t(const Problem *pb, Node *node, Scratch *sc) noexcept nogi
         gap = fabs(node.objective)
     if not node.objective - node.bound > LOST_SHARE * gap:
         return False
-    alone.t_low = alone.t_high = node.t
-    if pb.tilt != NULL:
-        node.gradient[0] = 0.0    # the pass that follows polishes the intercept
-    bound = INFINITY
-    if linear_bound(pb, &alone, node.coef, node.gradient, node.loss, node.slope_size, node.t,
-                    False, sc, &choice):
-        bound = choice.bound
-    node.gradient[0] = slope
-    return min(node.objective, bound) - node.bound > LOST_SHARE * gap
+    part.t_low = part.t_high = node.t
+    alone = node.objective
+    # Of nodes that are relaxed on a sample the bound is that of what is known of all rows.
+    if (linear_bound(pb, &part, node.coef, node.gradient, node.loss, node.slope_size, node.t,
+                     False, sc, &choice) if known == NULL else
+            linear_bound(pb, &part, known, known + pb.p, known[3 * pb.p], known[3 * pb.p + 1],
+                         node.t, False, sc, &choice)):
+        alone = min(alone, choice.bound)
+    return alone - node.bound > LOST_SHARE * gap
 
 
 cdef Branch choose_branch(
