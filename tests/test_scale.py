@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from decimal import Decimal
 
@@ -308,6 +309,16 @@ def test_reported_scale_has_few_digits_and_costs_little():
         least = problem.objective(coef)
         assert least <= problem.objective(coef, scale=scale) <= least * (1 + SCALE_TOLERANCE)
     assert two_binary_items([0.7, 3]).reported_scale([-4, 5, 3]) in (0.7, 3.0)
+
+
+def test_smallest_points_of_a_large_intercept_take_no_time():
+    data = TrainingData([[0.0], [1.0], [1.0]], [0, 1, 0])
+    points = CoefficientSet(data.feature_names, intercept_lower=-(10**9), intercept_upper=0)
+    problem = RiskScoreProblem(data, points, scale=(1e-6, 1e8))
+    coef = np.array([-69_315_000, 0])  # of a risk of 1/3 at a scale beyond the largest
+    before = time.process_time()
+    np.testing.assert_array_equal(problem.smallest_points(coef), coef)
+    assert time.process_time() - before < 2
 
 
 def test_smallest_points():

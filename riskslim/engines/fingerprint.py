@@ -206,7 +206,12 @@ def _difference(name: str, now: Any, kept: Any, columns: list[str]) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "not stated"
-    return " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    values = list(map(str, value))
+    if len(values) > 2:  # one for each feature: no interval
+        return values[0] if len(set(values)) == 1 else ", ".join(values)
+    return " to ".join(values)
 
 
 class _Marks(NamedTuple):

@@ -571,11 +571,12 @@ class RiskScoreProblem:
         divisor = int(np.gcd.reduce(coef))
         if self.scales.is_single or divisor < 2:
             return coef
-        for k in range(divisor, 1, -1):
-            if divisor % k == 0:
-                smaller = coef // k
-                if self.is_feasible(smaller) and self._has_risks_of(smaller, k, coef):
-                    return smaller
+        # Of an intercept alone it can be beyond 1e8.
+        low = [k for k in range(1, math.isqrt(divisor) + 1) if divisor % k == 0]
+        for k in sorted({*low, *(divisor // k for k in low)} - {1}, reverse=True):
+            smaller = coef // k
+            if self.is_feasible(smaller) and self._has_risks_of(smaller, k, coef):
+                return smaller
         return coef
 
     def _has_risks_of(self, smaller: NDArray[np.int64], k: int, coef: NDArray[np.int64]) -> bool:
