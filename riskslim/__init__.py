@@ -22,7 +22,7 @@ _HOMES = {
     "LinearConstraint": "constraints.linear",
     "LogisticLoss": "loss.logistic",
     "RiskSLIMClassifier": "classifier",
-    "RiskSLIMClassifierCV": "model_selection.shrinkage_path",
+    "RiskSLIMClassifierCV": "model_selection.shrinkage",
     "RiskScore": "risk_score",
     "RiskScoreProblem": "problem.problem",
     "RiskSlimLP": "engines.lattice_cpa.model",
@@ -60,7 +60,7 @@ _HOMES = {
     "sampled": "rows.subsets",
     "sequential_rounding": "heuristics.descent",
     "show_config": "config",
-    "shrinkage_path": "model_selection.shrinkage_path",
+    "shrinkage_path": "model_selection.shrinkage",
     "variable": "constraints.base",
 }
 
@@ -115,8 +115,8 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.model_selection.cross_validation import (
         cross_validate_risk_score as cross_validate_risk_score,
     )
-    from riskslim.model_selection.shrinkage_path import RiskSLIMClassifierCV as RiskSLIMClassifierCV
-    from riskslim.model_selection.shrinkage_path import shrinkage_path as shrinkage_path
+    from riskslim.model_selection.shrinkage import RiskSLIMClassifierCV as RiskSLIMClassifierCV
+    from riskslim.model_selection.shrinkage import shrinkage_path as shrinkage_path
     from riskslim.model_selection.size_path import model_size_path as model_size_path
     from riskslim.problem.problem import RiskScoreProblem as RiskScoreProblem
     from riskslim.reader import read as read

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from riskslim.items.encoder import ItemEncoder
     from riskslim.metrics.discrimination import OperatingPoints
     from riskslim.model_selection.cross_validation import CrossValidation
-    from riskslim.model_selection.shrinkage_path import ShrinkagePath
+    from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.validation import Validation

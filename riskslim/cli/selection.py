@@ -15,7 +15,7 @@ from riskslim.cli.progress import PathProgress, display
 if TYPE_CHECKING:
     from riskslim.classifier import RiskSLIMClassifier
     from riskslim.model_selection.preparation import Preparation
-    from riskslim.model_selection.shrinkage_path import ShrinkagePath
+    from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
 
@@ -305,7 +305,7 @@ class _SelectionOfStrengths(Selection):
         hidden: bool,
         **arguments: Any,
     ) -> ShrinkagePath:
-        from riskslim.model_selection.shrinkage_path import shrinkage_path
+        from riskslim.model_selection.shrinkage import shrinkage_path
 
         with display(PathProgress(), hidden=hidden) as progress:
             path = shrinkage_path(

@@ -7,12 +7,7 @@ from riskslim.model_selection.cross_validation import (
 )
 from riskslim.model_selection.folds import Split, read_folds, stratified_folds, write_folds
 from riskslim.model_selection.parallel import Step
-from riskslim.model_selection.shrinkage_path import (
-    SHRINKAGES,
-    RiskSLIMClassifierCV,
-    ShrinkagePath,
-    shrinkage_path,
-)
+from riskslim.model_selection.shrinkage import SHRINKAGES, ShrinkagePath, shrinkage_path
 from riskslim.model_selection.size_path import RULES, ModelSizePath, SizeOnPath, model_size_path
 
 __all__ = [
@@ -21,7 +16,6 @@ __all__ = [
     "CrossValidation",
     "Fold",
     "ModelSizePath",
-    "RiskSLIMClassifierCV",
     "ShrinkagePath",
     "SizeOnPath",
     "Split",

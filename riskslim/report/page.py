@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from riskslim.classifier import RiskSLIMClassifier
     from riskslim.model_selection.cross_validation import CrossValidation
-    from riskslim.model_selection.shrinkage_path import ShrinkagePath
+    from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.grouped import GroupedRows

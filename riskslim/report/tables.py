@@ -38,7 +38,7 @@ from riskslim.solution import percent
 if TYPE_CHECKING:
     from riskslim.metrics.discrimination import OperatingPoints, RateName
     from riskslim.model_selection.cross_validation import CrossValidation
-    from riskslim.model_selection.shrinkage_path import ShrinkagePath
+    from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import SizeOnPath
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore

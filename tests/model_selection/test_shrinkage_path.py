@@ -441,7 +441,7 @@ def test_lost_processes_are_named():
     path = dataclasses.replace(path, paths=broken, shrinkages=(0.0,), is_complete=False)
     assert path.lost == ("fold 1",)
     with pytest.MonkeyPatch.context() as patch:
-        module = sys.modules["riskslim.model_selection.shrinkage_path"]
+        module = sys.modules["riskslim.model_selection.shrinkage"]
         patch.setattr(module, "shrinkage_path", lambda *_, **__: path)
         with pytest.raises(MemoryError, match="fold 1"):
             RiskSLIMClassifierCV().fit(X, Y)
