@@ -166,7 +166,6 @@ RiskScoreProblem.intercept_is_derived property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
-RiskScoreProblem.has_ridge property
 RiskScoreProblem.point_ridge property
 RiskSlimLP (problem, bounds)
 RiskSlimLP.should_prefer_indicators (self, wanted)

@@ -93,6 +93,8 @@ class RiskScoreProblem:
     max_size, min_size : int
         ``max_size`` is at most the number of features that can be used.
     l0_penalty, l2_penalty : ndarray of float64, shape (d,)
+    has_ridge : bool
+        Whether the objective has a ridge penalty.
     lower, upper : ndarray of int64, shape (d + 1,)
         Bounds of the coefficient vector, intercept first.
     scales : ScaleSet
@@ -165,6 +167,7 @@ class RiskScoreProblem:
         self._stated_constraints = checked_constraints(constraints)
         self.l0_penalty = _resolved_penalty(loss.coefficients, l0_penalty)
         self.l2_penalty = checked_ridge(l2_penalty, coefficients.feature_names)
+        self.has_ridge = bool(self.l2_penalty.any())  # asked for at every objective
         self.min_size = min_size
         self._resolve(loss)
 
@@ -613,11 +616,6 @@ class RiskScoreProblem:
         used = np.asarray(coef)[1:] != 0
         prices = math.fsum(self.l0_penalty[used])
         return prices + self.ridge(coef, scale=scale) if self.has_ridge else prices
-
-    @property
-    def has_ridge(self) -> bool:
-        """True if the objective has a ridge penalty."""
-        return bool(self.l2_penalty.any())
 
     def ridge(self, coef: ArrayLike, *, scale: float | None = None) -> float:
         r"""Ridge penalty, :math:`\sum_j \alpha_j (\lambda_j / m)^2`.
