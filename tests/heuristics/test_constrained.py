@@ -49,10 +49,10 @@ def drawn(seed, scale=1.0, ridge=False):
     """A random feasible problem with constraints, feasible vectors of it, and a generator."""
     small, rng = copy.deepcopy(feasible_problem(seed))
     small.scale = scale
-    problem = small.build()
     if ridge:
         sizes = np.array([0.0, 1e-3, 0.02, 0.3])
-        problem.l2_penalty = np.random.default_rng(seed).choice(sizes, problem.n_features)
+        small.l2_penalty = np.random.default_rng(seed).choice(sizes, small.d)
+    problem = small.build()
     grid = rng.permutation(slopes(small))[:400]
     intercepts = rng.integers(problem.lower[0], problem.upper[0], len(grid), endpoint=True)
     vectors = np.column_stack((intercepts, grid))
