@@ -1,15 +1,15 @@
 """How strong the prior of weights should be: loss on new rows, and what is left to prove.
 
     python -m benchmarks.shrinkage DATA_FOLDER OUTPUT_FOLDER [--tables raw/german,raw/pima,...]
-        [--sizes 5,10] [--strengths 0,0.5,1,2,chosen] [--repeats 1] [--time-limit 10]
+        [--sizes 5,10] [--strengths 0,0.5,1,2,cv] [--repeats 1] [--time-limit 10]
         [--report-only] [--page docs/shrinkage.md]
     python -m benchmarks.shrinkage DATA_FOLDER OUTPUT_FOLDER --proofs 120 [--tables ...]
         [--sizes 5,10] [--strengths 0,2,8]
 
 DATA_FOLDER is that of benchmarks.default_scale. A score is fitted to the training rows of each of 5
 stratified folds, with free scale and 9 cut-offs of each raw column, for every strength of the
-prior (``shrinkage``, the l2_penalty times the weight of the training rows). "chosen" is the one of
-0, 0.25, ... 8 with the lowest mean log loss on 3 inner folds of the training rows. --repeats 3
+prior (``shrinkage``, the l2_penalty times the weight of the training rows). "cv" is what
+RiskSLIMClassifierCV chooses of 0, 0.25, ... 8 on 3 inner folds of the training rows. --repeats 3
 makes three divisions into folds. --proofs fits to all rows instead, for so many seconds, and writes
 down the gap that is left. One thread. A fit is one row of OUTPUT_FOLDER/shrinkage.csv or
 proofs.csv, written when it ends; rows that are there already are not computed again.
@@ -31,15 +31,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import NAMES, Dataset, open_dataset
-from benchmarks.nested import fitted
 from benchmarks.paired import N_FOLDS, differences, interval
 from benchmarks.records import Row, append_row, read_rows
-from riskslim import RiskSLIMClassifier
+from riskslim import RiskSLIMClassifier, RiskSLIMClassifierCV
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics import auc, logistic_loss
 
-CHOSEN = "chosen"
-GRID = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+CHOSEN = "cv"
+N_INNER_FOLDS = 3
 STRENGTHS = ("0", "0.5", "1", "2", CHOSEN)
 KEYS = ("table", "size", "strength", "fold", "time_limit")
 FIELDS = (
@@ -62,7 +61,7 @@ def measure(
     size : int
         Most items.
     strength : str
-        A number, or "chosen".
+        A number, or "cv".
     time_limit : float
         Seconds of a search.
 
@@ -71,13 +70,19 @@ def measure(
     dict
         The part of a row that is measured.
     """
-    classifier = RiskSLIMClassifier(
-        items=dataset.encoder, max_size=size, scale="free", time_limit=time_limit
-    )
+    asked = {"items": dataset.encoder, "max_size": size, "scale": "free", "time_limit": time_limit}
+    classifier: RiskSLIMClassifier
+    if strength == CHOSEN:
+        classifier = RiskSLIMClassifierCV(cv=N_INNER_FOLDS, **asked)
+    else:
+        classifier = RiskSLIMClassifier(shrinkage=float(strength), **asked)
     began = time.process_time()
-    choices = {"shrinkage": list(GRID) if strength == CHOSEN else [float(strength)]}
-    classifier = fitted(classifier, choices, dataset.X.iloc[train], dataset.y[train])
+    with warnings.catch_warnings():
+        for usual in (ConvergenceWarning, ConstantFeatureWarning):
+            warnings.simplefilter("ignore", usual)
+        classifier.fit(dataset.X.iloc[train], dataset.y[train])
     seconds = time.process_time() - began
+    chosen = classifier.shrinkage_ if strength == CHOSEN else float(strength)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
         log_odds = classifier.decision_function(dataset.X.iloc[test])
@@ -85,7 +90,7 @@ def measure(
     return {
         "loss": logistic_loss(y, log_odds),
         "auc": auc(y, log_odds),
-        "chosen_strength": classifier.shrinkage,
+        "chosen_strength": chosen,
         "train_loss": certificate.loss,
         "objective": certificate.objective,
         "gap": certificate.optimality_gap,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import printable
+from riskslim.operating_point import RuleCertificate
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 __all__ = [
@@ -89,6 +90,10 @@ class Certificate:
     ridge : float, default 0.0
         Ridge penalty of the weights: ``objective`` is the sum of ``loss``, this, and the prices of
         the features.
+    rule : RuleCertificate, optional
+        Of a score that was found for its operating point: what is proven about that. The objective
+        then decides between rules that are equally good, and ``lower_bound`` holds for these; or
+        for all scores, where ``rule.is_tie_proven`` is false.
 
     Notes
     -----
@@ -119,6 +124,7 @@ class Certificate:
     scale: float = 1.0
     scales: ScaleSet = PAPER_SCALE
     ridge: float = 0.0
+    rule: RuleCertificate | None = None
 
     @property
     def optimality_gap(self) -> float:
@@ -145,6 +151,8 @@ class Certificate:
         """
         if self.status is Status.INFEASIBLE:
             return f"No risk score meets the requirements: {self.message}."
+        if self.rule is not None:
+            return self.rule.explain()
         same = f"{self.lower_bound:.6g}" == f"{self.objective:.6g}"
         digits = 10 if same and self.lower_bound < self.objective else 6
         if self.lower_bound >= self.objective:
@@ -204,6 +212,7 @@ class Certificate:
             f"{ended}: objective {self.objective:.9g}{self._parts(9)}, "
             f"lower bound {self.lower_bound:.9g}, "
             f"gap {percent(self.optimality_gap)}, {self.n_samples} rows{scale}"
+            + (f"; {self.rule}" if self.rule is not None else "")
         )
 
     def faults(self) -> tuple[str, ...]:
@@ -244,13 +253,16 @@ class Certificate:
             f"it is about {self.n_samples} rows": self.n_samples > 0,
             f"the scale {self.scale!r} is not among {self.scales!r}": self.scale in self.scales,
         }
-        return tuple(fault for fault, holds in is_true.items() if not holds)
+        of_rule = self.rule.faults() if self.rule is not None else ()
+        return (*(fault for fault, holds in is_true.items() if not holds), *of_rule)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the gap among them; the ridge penalty where there is one."""
         values = dataclasses.asdict(self)
         if not self.ridge:
             del values["ridge"]
+        if self.rule is None:
+            del values["rule"]
         values["status"] = self.status.value
         values["scales"] = self.scales.to_plain()
         values["optimality_gap"] = self.optimality_gap
@@ -274,7 +286,7 @@ class Certificate:
             A value is missing or the status is unknown.
         """
         names = [field.name for field in dataclasses.fields(cls)]
-        optional = ("message", "scale", "scales", "ridge")
+        optional = ("message", "scale", "scales", "ridge", "rule")
         missing = [name for name in names if name not in values and name not in optional]
         if missing:
             raise ValueError(f"certificate lacks {', '.join(missing)}")
@@ -282,6 +294,8 @@ class Certificate:
         chosen["status"] = Status(chosen["status"])
         if "scales" in chosen:
             chosen["scales"] = ScaleSet.from_plain(chosen["scales"])
+        if chosen.get("rule") is not None:
+            chosen["rule"] = RuleCertificate.from_dict(chosen["rule"])
         return cls(**chosen)
 
 

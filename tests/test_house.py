@@ -19,7 +19,7 @@ from paths import DOCS, PACKAGE, ROOT
 FLOORS = (
     ("_version", "_wording", "_checks", "_writing", "_threads", "exceptions", "verbose"),
     ("_kernels",),
-    ("bounds", "scale"),
+    ("bounds", "operating_point", "scale"),
     ("config", "data", "solution"),
     ("rows",),
     ("datasets", "items", "metrics"),

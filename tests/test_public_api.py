@@ -23,7 +23,7 @@ from paths import DOCS, ROOT
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
 BranchAndBoundSettings (branching='look_ahead', memory_limit=2147483648, tables='auto', cutoffs='auto', elimination='auto')
-Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1), ridge=0.0)
+Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1), ridge=0.0, rule=None)
 Certificate.explain (self, *, with_scales=True)
 Certificate.faults (self)
 Certificate.to_dict (self)

@@ -1,0 +1,291 @@
+"""Operating points of scores: from which score on rows are positive, and whom that finds.
+
+A required share is met where the weight that is missed is at most its part of the whole,
+
+    missed <= (1 - share) * total + 1e-9 * total,
+
+in searches, bounds and checks alike: "found at least share * total" is another number once weights
+are rounded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from riskslim._checks import checked_number
+
+__all__ = ["RequiredShare", "RuleCertificate", "Shares"]
+
+# Part of the whole weight by which shares are compared.
+TOLERANCE = 1e-9
+_OTHER = {"sensitivity": "specificity", "specificity": "sensitivity"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Shares:
+    """Rows of each class that a rule calls right.
+
+    Parameters
+    ----------
+    true_positives, positives : float
+        Weight of the positive rows that are called positive, and of all of them; their number
+        where rows have no weights.
+    true_negatives, negatives : float
+        Weight of the negative rows that are called negative, and of all of them.
+
+    Examples
+    --------
+    >>> from riskslim.operating_point import Shares
+    >>> shares = Shares(193, 203, 6280, 11841)
+    >>> round(shares.sensitivity, 4), round(shares.specificity, 4)
+    (0.9507, 0.5304)
+    """
+
+    true_positives: float
+    positives: float
+    true_negatives: float
+    negatives: float
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the positive weight that is called positive."""
+        return self.true_positives / self.positives
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negative weight that is called negative."""
+        return self.true_negatives / self.negatives
+
+    def right(self, name: str) -> float:
+        """Weight that is called right of the class that a share is about.
+
+        Parameters
+        ----------
+        name : {"sensitivity", "specificity"}
+
+        Returns
+        -------
+        float
+        """
+        return self.true_positives if name == "sensitivity" else self.true_negatives
+
+    def total(self, name: str) -> float:
+        """Weight of the class that a share is about.
+
+        Parameters
+        ----------
+        name : {"sensitivity", "specificity"}
+
+        Returns
+        -------
+        float
+        """
+        return self.positives if name == "sensitivity" else self.negatives
+
+
+@dataclasses.dataclass(frozen=True)
+class RequiredShare:
+    """A share that a rule must reach.
+
+    Parameters
+    ----------
+    name : {"sensitivity", "specificity"}
+    share : float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another name; a share that is none.
+
+    Examples
+    --------
+    >>> from riskslim.operating_point import RequiredShare, Shares
+    >>> required = RequiredShare("sensitivity", 0.95)
+    >>> round(required.most_missed(203.0), 6), required.is_met_by(Shares(193, 203, 0, 100))
+    (10.15, True)
+    """
+
+    name: str
+    share: float
+
+    def __post_init__(self) -> None:
+        if self.name not in _OTHER:
+            raise ValueError(f"name must be 'sensitivity' or 'specificity', got {self.name!r}")
+        share = checked_number(self.share, self.name)
+        if not 0 < share <= 1:
+            raise ValueError(f"{self.name} must be above 0 and at most 1, got {self.share!r}")
+        object.__setattr__(self, "share", share)
+
+    def __str__(self) -> str:
+        verb = "finds" if self.name == "sensitivity" else "leaves out"
+        whose = "positive" if self.name == "sensitivity" else "negative"
+        return f"{verb} at least {100 * self.share:.10g}% of the {whose} rows"
+
+    @property
+    def other(self) -> str:
+        """The share that is to be as large as possible."""
+        return _OTHER[self.name]
+
+    def most_missed(self, total: float) -> float:
+        """Most weight of its class that may be called wrong.
+
+        Parameters
+        ----------
+        total : float
+            Weight of the class.
+
+        Returns
+        -------
+        float
+        """
+        return (1.0 - self.share) * total + TOLERANCE * total
+
+    def is_met_by(self, shares: Shares) -> bool:
+        """True if a rule reaches the share.
+
+        Parameters
+        ----------
+        shares : Shares
+
+        Returns
+        -------
+        bool
+        """
+        total = shares.total(self.name)
+        return total - shares.right(self.name) <= self.most_missed(total)
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleCertificate:
+    """A proof about a rule: among all that reach a share none has more of the other.
+
+    Parameters
+    ----------
+    required : RequiredShare
+    threshold : float
+        Rows with at least so many points, the intercept not among them, are called positive.
+    shares : Shares
+        On the training rows, recomputed from the coefficients alone.
+    bound : float
+        No score within the requirements that reaches the required share, at whatever threshold,
+        calls more weight of the other class right.
+    is_tie_proven : bool
+        Whether the lower bound of the certificate's objective holds for all scores with these
+        shares: "least objective among the best rules" is then proven to within the gap, else it
+        is not.
+
+    Examples
+    --------
+    >>> from riskslim.operating_point import RequiredShare, RuleCertificate, Shares
+    >>> rule = RuleCertificate(
+    ...     RequiredShare("sensitivity", 0.95), 3, Shares(193, 203, 6280, 11841), 6280, True
+    ... )
+    >>> rule.gap, rule.is_best
+    (0.0, True)
+    >>> print(rule.explain())  # doctest: +NORMALIZE_WHITESPACE
+    Finds 193 of 203 (95.1%), leaves out 6,280 of 11,841 (53.0%) of the others. No score within the
+    requirements that finds at least 95% of the positive rows leaves out more.
+    """
+
+    required: RequiredShare
+    threshold: float
+    shares: Shares
+    bound: float
+    is_tie_proven: bool = False
+
+    @property
+    def gap(self) -> float:
+        """Most by which another rule could have more of the other share: 0.01 is one point."""
+        name = self.required.other
+        return max(self.bound - self.shares.right(name), 0.0) / self.shares.total(name)
+
+    @property
+    def is_best(self) -> bool:
+        """True if no rule has more of the other share, to within 1e-9 of the whole."""
+        return self.gap <= TOLERANCE
+
+    def explain(self) -> str:
+        """Say what is proven in plain words.
+
+        Returns
+        -------
+        str
+            Two sentences or three.
+        """
+        shares, other = self.shares, self.required.other
+        found = _count(shares.true_positives, shares.positives, shares.sensitivity)
+        left_out = _count(shares.true_negatives, shares.negatives, shares.specificity)
+        verb = "leaves out" if other == "specificity" else "finds"
+        proven = f"No score within the requirements that {self.required} {verb} more"
+        if not self.is_best:
+            most = self.bound / shares.total(other)
+            proven += f" than {self.bound:,.10g} ({most:.1%})"
+        text = f"Finds {found}, leaves out {left_out} of the others. {proven}."
+        if not self.is_tie_proven:
+            text += " Others that are as good may have a smaller objective."
+        return text
+
+    def __str__(self) -> str:
+        shares = self.shares
+        text = f"sensitivity {shares.sensitivity:.2%}, specificity {shares.specificity:.2%}"
+        if self.is_best:
+            return f"{text}, {self.required.other} proven best"
+        return f"{text}, {self.required.other} at most {100 * self.gap:.2f} points higher"
+
+    def faults(self) -> tuple[str, ...]:
+        """Name what no certificate of a rule can say.
+
+        Returns
+        -------
+        tuple of str
+        """
+        shares, other = self.shares, self.required.other
+        numbers = (self.threshold, self.bound, *dataclasses.astuple(shares))
+        if not all(map(math.isfinite, numbers)):
+            return ("a number of the rule is not finite",)
+        is_true = {
+            "the rule's counts are not between 0 and the whole": (
+                0 <= shares.true_positives <= shares.positives
+                and 0 <= shares.true_negatives <= shares.negatives
+                and min(shares.positives, shares.negatives) > 0
+            ),
+            "the rule does not reach the required share": self.required.is_met_by(shares),
+            "the rule is better than its bound": (
+                shares.right(other) <= self.bound + TOLERANCE * shares.total(other)
+            ),
+        }
+        return tuple(fault for fault, holds in is_true.items() if not holds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RuleCertificate:
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        values : mapping
+
+        Returns
+        -------
+        RuleCertificate
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            A value is missing, or none.
+        """
+        return cls(
+            RequiredShare(**values["required"]), values["threshold"], Shares(**values["shares"]),
+            values["bound"], bool(values["is_tie_proven"]),
+        )  # fmt: skip
+
+
+def _count(right: float, total: float, share: float) -> str:
+    return f"{right:,.10g} of {total:,.10g} ({share:.1%})"
