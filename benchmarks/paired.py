@@ -19,13 +19,15 @@ METRICS = ("auc", "loss", "cal")
 _QUANTILE = 0.975
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float]:
+def interval(differences: Sequence[float], n_compared: int = 1) -> tuple[float, float]:
     """Mean of paired differences over folds, and half the width of its 95% interval.
 
     Parameters
     ----------
     differences : sequence of float
         One per fold.
+    n_compared : int, default 1
+        Comparisons of which all intervals together are to hold the truth with 95% (Bonferroni).
 
     Returns
     -------
@@ -38,7 +40,8 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
     if len(values) < 2:
         return float(values.mean()) if len(values) else math.nan, math.nan
     factor = 1 / len(values) + 1 / (N_FOLDS - 1)
-    t_value = float(stdtrit(len(values) - 1, _QUANTILE))
+    quantile = 1 - (1 - _QUANTILE) / max(n_compared, 1)
+    t_value = float(stdtrit(len(values) - 1, quantile))
     return float(values.mean()), float(t_value * math.sqrt(factor * values.var(ddof=1)))
 
 

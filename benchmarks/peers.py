@@ -1,14 +1,17 @@
 """Scores of other packages and ours on the same folds: log loss, AUC and CAL on test rows.
 
     python -m benchmarks.peers DATA_FOLDER OUTPUT_FOLDER [--tables raw/pima,mammo,...]
-        [--sizes 5,10] [--peers riskslim,rounded,fasterrisk,optbinning] [--time-limit 5]
+        [--sizes 5,10] [--peers riskslim,rounded,...] [--time-limit 5]
         [--folds 5] [--fasterrisk PYTHON] [--optbinning PYTHON] [--report-only]
         [--page docs/peers.md]
 
 riskslim     RiskSLIMClassifier, all at its defaults but size and time limit
+riskslim_0   the same without a prior
+riskslim_cv  RiskSLIMClassifierCV: a prior as strong as three folds of the training rows say
 rounded      scikit-learn's logistic regression with the l1 penalty at which so many items are left,
              fitted to these without penalty, and rounded so that the largest coefficient is 5
 fasterrisk   the best score of FasterRisk's pool, points from -5 to 5
+fasterrisk_cv  the same with the ridge penalty of its search that three folds choose
 optbinning   a scorecard of all variables of a raw table, whose bins are as many as it likes
 
 FasterRisk and optbinning run in environments of their own, with the interpreters that --fasterrisk
@@ -40,7 +43,7 @@ from benchmarks.commands import check_known, check_numbers, command, measured, s
 from benchmarks.datasets import NAMES, Dataset, open_dataset
 from benchmarks.paired import METRICS, N_FOLDS, difference, is_better
 from benchmarks.records import Row, append_row, read_rows
-from riskslim import RiskSLIMClassifier
+from riskslim import RiskSLIMClassifier, RiskSLIMClassifierCV
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics import auc, calibration_error, logistic_loss
 
@@ -49,6 +52,9 @@ FIELDS = (*KEYS, *METRICS, "n_items", "cpu_seconds", "points")
 # Scorecards have no size that one could ask for.
 ANY_SIZE = "any"
 MAX_POINTS = 5
+N_INNER_FOLDS = 3
+# Of columns of norm 1, whose squares are divided by some fifth of the rows.
+PENALTIES = (1e-8, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 
 
 class Rows(NamedTuple):
@@ -97,13 +103,27 @@ def rows_of(dataset: Dataset, fold: int) -> Rows:
 
 def riskslim(rows: Rows, size: int, time_limit: float, python: str) -> Found:
     """Fit this package's classifier."""
+    return _of_classifier(RiskSLIMClassifier(), rows, size, time_limit)
+
+
+def riskslim_0(rows: Rows, size: int, time_limit: float, python: str) -> Found:
+    """Fit this package's classifier without a prior."""
+    return _of_classifier(RiskSLIMClassifier(shrinkage=0), rows, size, time_limit)
+
+
+def riskslim_cv(rows: Rows, size: int, time_limit: float, python: str) -> Found:
+    """Fit the classifier that chooses how strong its prior is."""
+    return _of_classifier(RiskSLIMClassifierCV(cv=N_INNER_FOLDS), rows, size, time_limit)
+
+
+def _of_classifier(model: RiskSLIMClassifier, rows: Rows, size: int, time_limit: float) -> Found:
     import pandas as pd
 
+    model.set_params(max_size=size, max_coef=MAX_POINTS, time_limit=time_limit)
     began = time.process_time()
     with warnings.catch_warnings():
         for usual in (ConvergenceWarning, ConstantFeatureWarning):
             warnings.simplefilter("ignore", usual)
-        model = RiskSLIMClassifier(max_size=size, max_coef=MAX_POINTS, time_limit=time_limit)
         model.fit(pd.DataFrame(rows.train, columns=rows.names), rows.y_train)
     seconds = time.process_time() - began
     score = model.risk_score_
@@ -152,10 +172,19 @@ def _items_by_penalty(rows: Rows, size: int) -> NDArray[np.intp]:
 
 def fasterrisk(rows: Rows, size: int, time_limit: float, python: str) -> Found:
     """Run FasterRisk in its environment, and take the best score of its pool."""
+    return _of_fasterrisk(rows, size, python)
+
+
+def fasterrisk_cv(rows: Rows, size: int, time_limit: float, python: str) -> Found:
+    """Run FasterRisk with the penalty that folds choose."""
+    return _of_fasterrisk(rows, size, python, ",".join(map(str, PENALTIES)))
+
+
+def _of_fasterrisk(rows: Rows, size: int, python: str, *penalties: str) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "items.npz"
         np.savez(path, X=rows.train, y=rows.y_train)
-        result = _answer(python, "fasterrisk_worker.py", str(path), str(size))
+        result = _answer(python, "fasterrisk_worker.py", str(path), str(size), *penalties)
     score = result["scores"][0]
     points = np.array(score["points"])
     log_odds = (rows.test @ points + score["intercept"]) / score["multiplier"]
@@ -190,8 +219,11 @@ def _found(
 
 PEERS: dict[str, Callable[[Rows, int, float, str], Found]] = {
     "riskslim": riskslim,
+    "riskslim_0": riskslim_0,
+    "riskslim_cv": riskslim_cv,
     "rounded": rounded,
     "fasterrisk": fasterrisk,
+    "fasterrisk_cv": fasterrisk_cv,
     "optbinning": optbinning,
 }
 
@@ -311,7 +343,10 @@ def write_tables(rows: Sequence[Row]) -> str:
 
 def _plan(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Plan:
     """What the options ask for."""
-    interpreters = {"fasterrisk": options.fasterrisk, "optbinning": options.optbinning}
+    interpreters = {
+        "fasterrisk": options.fasterrisk, "fasterrisk_cv": options.fasterrisk,
+        "optbinning": options.optbinning,
+    }  # fmt: skip
     peers, tables = options.peers.split(","), options.tables.split(",")
     sizes = options.sizes.split(",")
     check_known(parser, peers, PEERS, "peer")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.shrinkage DATA_FOLDER OUTPUT_FOLDER [--tables raw/german,raw/pima,...]
         [--sizes 5,10] [--strengths 0,0.5,1,2,cv] [--repeats 1] [--time-limit 10]
-        [--report-only] [--page docs/shrinkage.md]
+        [--report-only] [--page docs/shrinkage.md] [--picture docs/shrinkage.svg]
     python -m benchmarks.shrinkage DATA_FOLDER OUTPUT_FOLDER --proofs 120 [--tables ...]
         [--sizes 5,10] [--strengths 0,2,8]
 
@@ -10,8 +10,10 @@ DATA_FOLDER is that of benchmarks.default_scale. A score is fitted to the traini
 stratified folds, with free scale and 9 cut-offs of each raw column, for every strength of the
 prior (``shrinkage``, the l2_penalty times the weight of the training rows). "cv" is what
 RiskSLIMClassifierCV chooses of 0, 0.25, ... 8 on 3 inner folds of the training rows. --repeats 3
-makes three divisions into folds. --proofs fits to all rows instead, for so many seconds, and writes
-down the gap that is left. One thread. A fit is one row of OUTPUT_FOLDER/shrinkage.csv or
+makes three divisions into folds. Intervals are for so many comparisons at once as the table has of
+that strength (Bonferroni). --picture draws the log loss less that at 0 by strength, for each table
+of which there are five strengths at least. --proofs fits to all rows instead, for so many seconds,
+and writes down the gap that is left. One thread. A fit is one row of OUTPUT_FOLDER/shrinkage.csv or
 proofs.csv, written when it ends; rows that are there already are not computed again.
 """
 
@@ -20,7 +22,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ from riskslim.metrics import auc, logistic_loss
 CHOSEN = "cv"
 N_INNER_FOLDS = 3
 STRENGTHS = ("0", "0.5", "1", "2", CHOSEN)
+# Strengths of a table that is drawn.
+LEAST_DRAWN = 5
 KEYS = ("table", "size", "strength", "fold", "time_limit")
 FIELDS = (
     *KEYS, "loss", "auc", "chosen_strength", "train_loss", "objective", "gap", "cpu_seconds",
@@ -245,31 +249,68 @@ def write_tables(rows: Sequence[Row]) -> str:
     for row in rows:
         found[row["table"], row["size"]][row["strength"]][row["fold"]] = row
     lines = [
-        "| table | k | strength | log loss | AUC | log loss less that at 0 | strengths | gap "
+        "| table | k | strength | folds | log loss | AUC | log loss less that at 0 | chosen | gap "
         "| CPU seconds per fit |",
-        "|---|---:|---:|" + "---:|" * 6,
+        "|---|---:|---:|" + "---:|" * 7,
     ]
+    n_compared = Counter(strength for one in found.values() for strength in one)
     for (table, size), by_strength in found.items():
         for strength, folds in by_strength.items():
-            lines.append(
-                f"| {table} | {size} | {strength} | {_means(folds, by_strength.get('0', {}))} |"
-            )
+            means = _means(folds, by_strength.get("0", {}), n_compared[strength])
+            lines.append(f"| {table} | {size} | {strength} | {means} |")
     return "\n".join(lines) + "\n"
 
 
-def _means(folds: Mapping[str, Row], without: Mapping[str, Row]) -> str:
+def _means(folds: Mapping[str, Row], without: Mapping[str, Row], n_compared: int) -> str:
     rows = list(folds.values())
     loss, auc_, gap, seconds = (
         float(np.mean([float(row[field]) for row in rows]))
         for field in ("loss", "auc", "gap", "cpu_seconds")
     )
-    mean, half = interval(differences(folds, without, "loss"))
+    mean, half = interval(differences(folds, without, "loss"), n_compared)
     cell = "" if folds is without else f"{mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f})"
     strengths = sorted({float(row["chosen_strength"] or 0) for row in rows})
     between = (
         f"{strengths[0]:g}" if len(strengths) == 1 else f"{strengths[0]:g} to {strengths[-1]:g}"
     )
-    return f"{loss:.4f} | {auc_:.4f} | {cell} | {between} | {gap:.2%} | {seconds:.1f}"
+    return f"{len(rows)} | {loss:.4f} | {auc_:.4f} | {cell} | {between} | {gap:.2%} | {seconds:.1f}"
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """Draw the log loss less that without a prior by strength, one line for each table.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Of the file.
+    path : Path
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    lines: dict[str, dict[str, dict[float, list[float]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row["strength"] != CHOSEN:
+            of_table = lines[row["size"]][row["table"]]
+            of_table.setdefault(float(row["strength"]), []).append(float(row["loss"]))
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
+    for axes, (size, tables) in zip(panels, lines.items(), strict=True):
+        for table, losses in tables.items():
+            if len(losses) < LEAST_DRAWN:
+                continue
+            strengths = sorted(losses)
+            change = [np.mean(losses[one]) - np.mean(losses[0.0]) for one in strengths]
+            axes.plot(strengths, change, marker="o", markersize=4, label=table)
+        axes.axhline(0, color="gray", linewidth=0.8)
+        axes.set_xscale("symlog", base=2, linthresh=0.25)
+        axes.set_xticks(strengths, [f"{one:g}" for one in strengths])
+        axes.minorticks_off()
+        axes.set(title=f"scores of {size} items", xlabel="strength of the prior")
+    panels[0].set_ylabel("log loss on new rows, less that without a prior")
+    panels[-1].legend(frameon=False)
+    with mpl.rc_context({"svg.hashsalt": "riskslim", "svg.fonttype": "none"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def write_proofs(rows: Sequence[Row]) -> str:
@@ -307,6 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=1, help="divisions into folds")
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds per search")
     parser.add_argument("--proofs", type=float, help="fit to all rows, so many seconds each")
+    parser.add_argument("--picture", type=Path, help="file for the losses by strength")
     options = parser.parse_args(arguments)
     tables, sizes = options.tables.split(","), options.sizes.split(",")
     strengths = options.strengths.split(",")
@@ -326,6 +368,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lambda path: run(path, *given, options.repeats, options.time_limit),
     )  # fmt: skip
     show(write_tables(rows), options.page, "benchmarks.shrinkage")
+    if options.picture:
+        draw(rows, options.picture)
     return 0
 
 
