@@ -52,6 +52,7 @@ _HOMES = {
     "model_size_path": "model_selection.size_path",
     "monotone": "constraints.allowed_points",
     "not_both": "constraints.linear",
+    "operating_point_at_least": "constraints.shares",
     "points_in": "constraints.allowed_points",
     "rate_gap_at_most": "constraints.rates",
     "read": "reader",
@@ -93,6 +94,9 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
         false_positive_rate_at_most as false_positive_rate_at_most,
     )
     from riskslim.constraints.rates import rate_gap_at_most as rate_gap_at_most
+    from riskslim.constraints.shares import (
+        operating_point_at_least as operating_point_at_least,
+    )
     from riskslim.constraints.side_information import risk_at_least as risk_at_least
     from riskslim.constraints.side_information import risk_at_most as risk_at_most
     from riskslim.data.csv_format import CsvFormat as CsvFormat

@@ -24,6 +24,7 @@ from riskslim.items.item import Item, unknown_feature, variable_of
 if TYPE_CHECKING:
     from riskslim.constraints.linear import LinearConstraint
     from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.constraints.share_checks import ShareOfRows
     from riskslim.data.training_data import TrainingData
 
 __all__ = [
@@ -210,6 +211,7 @@ class ByRows(Constraint):
             tuple(row for part in parts for row in part.rows),
             tuple(pair for part in parts for pair in part.points),
             tuple(check for part in parts for check in part.on_data),
+            tuple(share for part in parts for share in part.shares),
         )
 
 
@@ -224,11 +226,14 @@ class Resolved(NamedTuple):
         Points that features may have.
     on_data : tuple of RateCheck
         Bounds on weighted counts of predictions for the records, which are no linear rows.
+    shares : tuple of ShareOfRows
+        Shares at a threshold on the score, the same one for those of all constraints.
     """
 
     rows: tuple[LinearConstraint, ...] = ()
     points: tuple[tuple[str, Intervals], ...] = ()
     on_data: tuple[RateCheck, ...] = ()
+    shares: tuple[ShareOfRows, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

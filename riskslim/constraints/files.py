@@ -37,6 +37,7 @@ from riskslim.constraints.rates import (
     false_positive_rate_at_most,
     rate_gap_at_most,
 )
+from riskslim.constraints.shares import operating_point_at_least
 from riskslim.constraints.side_information import risk_at_least, risk_at_most
 
 __all__ = ["KINDS", "read_constraints"]
@@ -208,6 +209,7 @@ KINDS: Mapping[str, _Kind] = {
     "false_positive_rate_at_most": _kind(false_positive_rate_at_most),
     "false_negative_rate_at_most": _kind(false_negative_rate_at_most),
     "rate_gap_at_most": _kind(rate_gap_at_most),
+    "operating_point_at_least": _kind(operating_point_at_least),
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ __all__ = [
     "Rate",
     "RateCheck",
     "ScoreLevel",
+    "ranges_over",
     "score_ranges",
 ]
 
@@ -229,15 +230,7 @@ class RateCheck:
         -------
         least, most : ndarray of float64, shape (m,)
         """
-        low, high = lower[self.columns], upper[self.columns]
-        live = np.flatnonzero((low != 0) | (high != 0))
-        least, most = score_ranges(self.records[:, live], low[live], high[live], max_size)
-        least, most = least + lower[0], most + upper[0]
-        # Sums can be far smaller than their terms.
-        reach = np.maximum(np.abs(low[live]), np.abs(high[live])).astype(np.float64)
-        size = np.abs(self.records[:, live]) @ reach + max(abs(lower[0]), abs(upper[0]), 1)
-        error = np.where(self.is_integer & (size <= MAX_EXACT), 0.0, SCORE_ERROR * size)
-        return least - error, most + error
+        return ranges_over(self.records, self.columns, self.is_integer, lower, upper, max_size)
 
     def is_possible(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
@@ -297,6 +290,54 @@ class RateCheck:
             first if math.isfinite(self.high) else math.inf,
             last if math.isfinite(self.low) else -math.inf,
         )
+
+    def marks(self) -> tuple[list[Any], list[NDArray[Any]]]:
+        """What tells it from others: plain values, and arrays.
+
+        Returns
+        -------
+        plain : list
+        arrays : list of ndarray
+        """
+        plain = [*self.level, self.limit, *(rate.of_negative for rate in self.rates)]
+        return plain, [self.records, self.columns, *(rate.weights for rate in self.rates)]
+
+
+def ranges_over(
+    records: NDArray[np.float64],
+    columns: NDArray[np.intp],
+    is_integer: NDArray[np.bool_],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    max_size: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Least and largest score of each record over a box, with room for rounding errors.
+
+    Parameters
+    ----------
+    records : ndarray of float64, shape (m, k)
+    columns : ndarray of intp, shape (k,)
+        Positions of their features in the vector.
+    is_integer : ndarray of bool, shape (m,)
+        Records with integer scores.
+    lower, upper : ndarray of int64, shape (d + 1,)
+        Intercept first.
+    max_size : int
+        Most points that are not zero.
+
+    Returns
+    -------
+    least, most : ndarray of float64, shape (m,)
+    """
+    low, high = lower[columns], upper[columns]
+    live = np.flatnonzero((low != 0) | (high != 0))
+    least, most = score_ranges(records[:, live], low[live], high[live], max_size)
+    least, most = least + lower[0], most + upper[0]
+    # Sums can be far smaller than their terms.
+    reach = np.maximum(np.abs(low[live]), np.abs(high[live])).astype(np.float64)
+    size = np.abs(records[:, live]) @ reach + max(abs(lower[0]), abs(upper[0]), 1)
+    error = np.where(is_integer & (size <= MAX_EXACT), 0.0, SCORE_ERROR * size)
+    return least - error, most + error
 
 
 def score_ranges(

@@ -17,6 +17,7 @@ from riskslim._wording import listing
 from riskslim.bounds import SLACK
 from riskslim.constraints.base import INTERCEPT, Constraint, Intervals, Resolved, Setting
 from riskslim.constraints.linear import MAX_TERM
+from riskslim.constraints.share_checks import OperatingPointCheck
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
@@ -120,6 +121,8 @@ class ConstraintRows:
             for i, one in enumerate(resolved)
             for name, intervals in one.points
         )
+        shares = [share for one in resolved for share in one.shares]
+        self._at_threshold = OperatingPointCheck(shares) if shares else None
         self._find_columns()
 
     def _fill_rows(self, position: dict[str, int]) -> None:
@@ -229,14 +232,25 @@ class ConstraintRows:
         return self._used
 
     @property
-    def checks(self) -> tuple[RateCheck, ...]:
-        """Checks on the records, of all constraints."""
+    def checks(self) -> tuple[RateCheck | OperatingPointCheck, ...]:
+        """Checks on the records, of all constraints; those at a free threshold are one."""
+        found: tuple[RateCheck | OperatingPointCheck, ...] = self.rate_checks
+        return found if self._at_threshold is None else (*found, self._at_threshold)
+
+    @property
+    def rate_checks(self) -> tuple[RateCheck, ...]:
+        """Checks at stated thresholds."""
         return tuple(check for _, check in self.owned_checks)
 
     @property
     def owned_checks(self) -> tuple[tuple[int, RateCheck], ...]:
-        """Checks on the records, each with the constraint that it belongs to."""
+        """Checks at stated thresholds, each with the constraint that it belongs to."""
         return tuple((i, check) for i, one in enumerate(self._resolved) for check in one.on_data)
+
+    @property
+    def about_records(self) -> tuple[int, ...]:
+        """Constraints that have to be checked on the records."""
+        return tuple(i for i, one in enumerate(self._resolved) if one.on_data or one.shares)
 
     def sums(self, coef: ArrayLike) -> NDArray[np.float64]:
         """Value of each row.
@@ -282,11 +296,17 @@ class ConstraintRows:
         self, vector: NDArray[Any], without: Iterable[int] = ()
     ) -> Iterable[tuple[int, str]]:
         """Checks on the records, which cost more than the rest, that a vector does not pass."""
+        without = set(without)
         for i, one in enumerate(self._resolved):
             for check in one.on_data if i not in without else ():
                 words = check.violation(vector)
                 if words is not None:
                     yield i, words
+        # At the one threshold they hold together or not at all.
+        together = [i for i, one in enumerate(self._resolved) if one.shares and i not in without]
+        if self._at_threshold is not None and together:
+            words = self._at_threshold.violation(vector)
+            yield from ((i, words) for i in together if words is not None)
 
     def violations(self, coef: ArrayLike) -> list[str]:
         """Every constraint that a vector breaks, in words.

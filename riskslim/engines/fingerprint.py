@@ -261,8 +261,9 @@ def _resolved_constraints(problem: RiskScoreProblem) -> str:
         plain = [[j, repr(points)] for _, j, points in rows.allowed_points]
         arrays = [rows.points, rows.used, rows.any_used, rows.lower, rows.upper, *rows.groups]
         for check in rows.checks:
-            plain.append([*check.level, check.limit, *(rate.of_negative for rate in check.rates)])
-            arrays += [check.records, check.columns, *(rate.weights for rate in check.rates)]
+            told, own = check.marks()
+            plain.append(told)
+            arrays += own
         digest.update(repr([plain, [array.shape for array in arrays]]).encode("utf-8"))
         for array in arrays:
             digest.update(np.ascontiguousarray(array).tobytes())

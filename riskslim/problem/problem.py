@@ -28,6 +28,7 @@ from riskslim.scale import PAPER_SCALE, ScaleLike, ScaleSet, fewest_digits
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.constraints.share_checks import OperatingPointCheck
     from riskslim.score.requirements import Requirement
 
 __all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_ridge", "checked_size"]
@@ -252,7 +253,7 @@ class RiskScoreProblem:
         return several and any(constraint.depends_on_scale for constraint in self.constraints)
 
     @property
-    def rates(self) -> tuple[RateCheck, ...]:
+    def rates(self) -> tuple[RateCheck | OperatingPointCheck, ...]:
         """Constraints on the scores of the training records that are no linear rows."""
         return () if self.constraint_rows is None else self.constraint_rows.checks
 
@@ -368,8 +369,7 @@ class RiskScoreProblem:
         other = copy.copy(self)
         rows = self.constraint_rows
         if rows is not None:
-            owners = {i for i, _ in rows.owned_checks}
-            about_rates = [rows.constraints[i] for i in owners]
+            about_rates = [rows.constraints[i] for i in rows.about_records]
             other.constraints, other._stated_constraints = (
                 tuple(one for one in listed if not any(one is rate for rate in about_rates))
                 for listed in (self.constraints, self._stated_constraints)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import support_enumeration as kernels
-from riskslim.constraints.rate_checks import RATE_TOLERANCE
+from riskslim.constraints.rate_checks import RATE_TOLERANCE, RateCheck
 
 if TYPE_CHECKING:
-    from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.constraints.share_checks import OperatingPointCheck
     from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 
 __all__ = ["NO_LIMITS", "RateLimits"]
@@ -54,7 +54,7 @@ class RateLimits:
     @classmethod
     def of(
         cls,
-        checks: Sequence[RateCheck],
+        checks: Sequence[RateCheck | OperatingPointCheck],
         total_weight: float,
         *,
         is_only: bool,
@@ -64,7 +64,7 @@ class RateLimits:
 
         Parameters
         ----------
-        checks : sequence of RateCheck
+        checks : sequence of RateCheck or OperatingPointCheck
             All of the problem.
         total_weight : float
             Of all rows.
@@ -77,7 +77,11 @@ class RateLimits:
         -------
         RateLimits or None
         """
-        own = [one for one in checks if len(one.rates) == 1 and one.is_integer.all()]
+        own = [
+            one
+            for one in checks
+            if isinstance(one, RateCheck) and len(one.rates) == 1 and one.is_integer.all()
+        ]
         own = own[: kernels.MOST_RATES]
         settles = is_only and len(own) == len(checks)
         return cls(own, total_weight, settles, accepts) if own else None

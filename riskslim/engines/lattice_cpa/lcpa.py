@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import are_complete
+from riskslim.constraints.shares import OperatingPointConstraint
 from riskslim.engines.certify import certify
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
@@ -125,8 +126,8 @@ def lattice_cpa(
     Raises
     ------
     ValueError, TypeError
-        Limits out of range; ``start`` not feasible; an interval of scales; a usable feature has
-        values beyond 1e6, for which the bounds of a solver in double precision are not valid.
+        Limits out of range; ``start`` not feasible; an interval of scales; a constraint of
+        :func:`~riskslim.operating_point_at_least`; a usable feature has values beyond 1e6, for which the bounds of a solver in double precision are not valid.
     SolverUnavailableError
         The package of the solver cannot be imported or started.
     ProblemSizeError
@@ -173,6 +174,7 @@ def lattice_cpa(
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, LatticeCPASettings)
     check_rows_in_memory(problem, "lattice_cpa")
+    _check_thresholds(problem)
     check_solver(solver)
     import_solver(solver)
     limits["solver"] = solver
@@ -187,6 +189,17 @@ def lattice_cpa(
     if problem.scales.is_single:
         return run_interruptibly(LatticeCPARun(call))
     return run_interruptibly(ScalesRun(ENGINE, call, LatticeCPARun))
+
+
+def _check_thresholds(problem: RiskScoreProblem) -> None:
+    """Refuse shares at a threshold that is free: rows of a surrogate know outcomes at one alone."""
+    free = [one.label for one in problem.constraints if isinstance(one, OperatingPointConstraint)]
+    if free:
+        raise ValueError(
+            f"the constraint ({free[0]}) leaves the threshold to the score: lattice_cpa cannot "
+            "state that, branch_and_bound can; or name a risk by false_negative_rate_at_most and "
+            "false_positive_rate_at_most"
+        )
 
 
 class LatticeCPARun(EngineRun[LatticeCPASettings]):
