@@ -23,12 +23,13 @@
  * round. rs_priced.slack adds this up, with rounding errors of four losses and products per cell.
  *
  * Boxes of integers are divided down to single vectors. A vector that keeps all limits and is better
- * than what is looked for so far is what is looked for from then on.
+ * than what is looked for so far is what is looked for from then on. Where shares at a free threshold
+ * are asked for (shares.h), boxes that cannot have them are left, and no vector without them is found.
  */
 #ifndef RISKSLIM_RATED_H
 #define RISKSLIM_RATED_H
 
-#include "cells.h"
+#include "shares.h"
 
 #define RS_BRIDGE_STEPS 30
 /* Prices that are tried for the first box of a support, and for others. */
@@ -226,9 +227,9 @@ static double rs_priced_bound(
 /* Loss of a vector of whole points, infinite if it does not keep all limits. */
 static double rs_loss_of_points(
     const rs_cells *cells, int bits, const double *value, const int64_t *points, int m, double t,
-    const rs_rate *rates, int n_rates)
+    const rs_rate *rates, int n_rates, const rs_shares *shares)
 {
-    double over[RS_MOST_RATES], loss = 0.0;
+    double over[RS_MOST_RATES], score[RS_RATED_CELLS], loss = 0.0;
     for (int r = 0; r < n_rates; r++) over[r] = -rates[r].limit;
     for (int32_t c = 0; c < cells->n; c++) {
         double s = (double)points[0];
@@ -237,6 +238,7 @@ static double rs_loss_of_points(
             s += (double)points[j]
                  * value[(at << bits) + (cells->pattern[c] >> (bits * at) & ((1 << bits) - 1))];
         }
+        score[c] = s;
         s *= t;
         loss += rs_cell_loss(cells->positive[c], cells->negative[c], s);
         for (int r = 0; r < n_rates; r++)
@@ -245,16 +247,30 @@ static double rs_loss_of_points(
     }
     for (int r = 0; r < n_rates; r++)
         if (over[r] > 0.0) return HUGE_VAL;
+    if (shares && rs_breaks_shares(cells, shares, score, score, 0.5)) return HUGE_VAL;
     return loss;
 }
 
-/* The widest range of whole points, which is divided next to z, or at 0 for it is no point of an item;
- * -1 if there is but one vector. */
-static int rs_divide_widest(const rs_box *box, int m, double t, double *below, double *above)
+/* Whether no scores in a box have shares at a free threshold; the intercept moves all of them. */
+static int rs_box_breaks_shares(
+    const rs_cells *cells, int bits, const double *value, const rs_box *box, int m, double t,
+    const rs_shares *shares)
+{
+    double least[RS_RATED_CELLS], most[RS_RATED_CELLS];
+    rs_box slopes = *box;
+    slopes.low[0] = slopes.high[0] = 0.0;
+    rs_ranges(cells, bits, value, &slopes, m, least, most);
+    return rs_breaks_shares(cells, shares, least, most, 0.5 * t);
+}
+
+/* The widest range of whole points, from coefficient `first` on, which is divided next to z, or at 0 for
+ * it is no point of an item; -1 if there is but one vector. */
+static int rs_divide_widest(
+    const rs_box *box, int first, int m, double t, double *below, double *above)
 {
     int chosen = -1;
     double most = 0.5 * t;
-    for (int i = 0; i < m; i++)
+    for (int i = first; i < m; i++)
         if (box->high[i] - box->low[i] > most) {
             most = box->high[i] - box->low[i];
             chosen = i;
@@ -278,7 +294,8 @@ static int rs_divide_widest(const rs_box *box, int m, double t, double *below, d
  */
 static int rs_rated_boxes(
     const rs_cells *cells, int bits, const double *value, rs_box *stack, int m, double t_low,
-    double t_high, const rs_rate *rates, int n_rates, int settles, rs_priced *priced, double *enough,
+    double t_high, const rs_rate *rates, int n_rates, const rs_shares *shares, int settles,
+    rs_priced *priced, double *enough,
     double *bound, int64_t *n_tried, int *is_found, int64_t *points, int64_t *stop)
 {
     double least[RS_RATED_CELLS], most[RS_RATED_CELLS];
@@ -294,6 +311,8 @@ static int rs_rated_boxes(
         if (n_boxes > 1 && rs_stopped(stop)) return 0;
         rs_ranges(cells, bits, value, box, m, least, most);
         for (int r = 0; r < n_rates; r++) breaks |= rs_breaks(cells, &rates[r], least, most);
+        if (shares && !breaks && t_low == t_high)
+            breaks = rs_box_breaks_shares(cells, bits, value, box, m, t_low, shares);
         if (breaks) {
             n--;
             ++*n_tried;
@@ -313,14 +332,16 @@ static int rs_rated_boxes(
             int64_t found[RS_MOST_COEF];
             for (int j = 0; j < m; j++) found[j] = (int64_t)rint(box->z[j] / t_low);
             const double loss =
-                rs_loss_of_points(cells, bits, value, found, m, t_low, rates, n_rates);
+                rs_loss_of_points(cells, bits, value, found, m, t_low, rates, n_rates, shares);
             if (loss < *enough) {
                 for (int j = 0; j < m; j++) points[j] = found[j];
                 *is_found = 1;
                 if (!settles) return 0;
                 *enough = loss;
             }
-            i = rs_divide_widest(box, m, t_low, &below, &above);
+            /* The intercept has no say in shares. */
+            if (shares) i = rs_divide_widest(box, 1, m, t_low, &below, &above);
+            if (i < 0) i = rs_divide_widest(box, 0, m, t_low, &below, &above);
             if (i < 0) {
                 n--;
                 continue;

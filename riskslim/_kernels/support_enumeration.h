@@ -359,6 +359,7 @@ typedef struct {
     int64_t max_size;
     const rs_rate *rates;
     int n_rates;
+    const rs_shares *shares; /* that scores have at some threshold, or NULL */
     int settles;           /* a vector that keeps them is all that is wanted of what is no better */
     int64_t *stop;
     rs_counter counter;
@@ -383,6 +384,14 @@ typedef struct {
 
 #define RS_NO_VECTOR INT64_MIN
 
+/* Whether points of a support are looked for that keep limits: as many cells as their boxes have room
+ * for, and whole scores. */
+RS_INLINE int rs_is_limited(const rs_scan *scan)
+{
+    const int is_whole = scan->shares && scan->shares->is_whole;
+    return (scan->n_rates || is_whole) && scan->cells->n <= RS_RATED_CELLS;
+}
+
 /* Notes a support that is left, or a vector of it; 0 or RS_FULL. */
 static int rs_note(rs_scan *scan, int size, double bound, const int64_t *points)
 {
@@ -390,7 +399,7 @@ static int rs_note(rs_scan *scan, int size, double bound, const int64_t *points)
     scan->counted[3] += bound < HUGE_VAL;
     for (int i = 0; i < scan->max_size; i++)
         scan->found[scan->n_found * scan->max_size + i] = i < size ? scan->item[i] : -1;
-    if (scan->n_rates) {
+    if (scan->n_rates || scan->shares) {
         int64_t *vector = scan->vector + scan->n_found * (scan->max_size + 1);
         vector[0] = RS_NO_VECTOR;
         for (int i = 0; points && i < size + 1; i++) vector[i] = points[i];
@@ -406,6 +415,10 @@ static int rs_consider_rates(rs_scan *scan, const double *value, int size, doubl
     int64_t points[RS_MOST_COEF], n_tried = 0;
     int is_found, settled;
     rs_priced *priced = scan->priced;
+    /* A limit that all rows keep, where there is no other one. */
+    const rs_rate none = {1.0, 0.0, 0.0, 2.0};
+    priced->rate = none;
+    priced->price = 0.0;
     /* The limit that bounds best has a price; the others are looked at in boxes. */
     for (int r = 0; r < scan->n_rates; r++) {
         double of_rate;
@@ -418,7 +431,7 @@ static int rs_consider_rates(rs_scan *scan, const double *value, int size, doubl
     }
     settled = rs_rated_boxes(
         scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, scan->t_high, scan->rates,
-        scan->n_rates, scan->settles, priced, &enough, &bound, &n_tried, &is_found, points, scan->stop);
+        scan->n_rates, scan->shares, scan->settles, priced, &enough, &bound, &n_tried, &is_found, points, scan->stop);
     scan->counted[4] += n_tried * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (settled && !is_found) return 0;
@@ -440,6 +453,7 @@ static int rs_consider(rs_scan *scan, int size)
     price *= 1.0 - (double)size * DBL_EPSILON;
     const double saturated = rs_saturated(scan->cells);
     if (saturated + price >= scan->cutoff) return 0;
+    if (scan->shares && rs_shares_are_out_of_reach(scan->cells, scan->shares)) return 0;
     scan->counted[2]++;
     box->low[0] = scan->low[0];
     box->high[0] = scan->high[0];
@@ -451,7 +465,7 @@ static int rs_consider(rs_scan *scan, int size)
         box->z[i + 1] = 0.0;
         for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
-    if (scan->n_rates && scan->cells->n <= RS_RATED_CELLS)
+    if (rs_is_limited(scan))
         return rs_consider_rates(scan, value, size, saturated, price);
     const int excluded = rs_boxes_are_excluded(
         scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,

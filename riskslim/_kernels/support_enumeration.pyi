@@ -11,6 +11,9 @@ def saturated(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> f
 def room(
     n_groups: int, n_words: int, n_segments: int, n_bits: int, depth: int
 ) -> tuple[int, int, int]: ...
+def out_of_reach(
+    positive: NDArray[np.float64], negative: NDArray[np.float64], missed: float, called: float
+) -> bool: ...
 def scan(
     words: NDArray[np.uint64],
     bits: NDArray[np.int64],
@@ -33,6 +36,7 @@ def scan(
     cutoff: float,
     level: int,
     rates: NDArray[np.float64],
+    shares: NDArray[np.float64],
     settles: int,
     stop: NDArray[np.int64],
     found: NDArray[np.int64],

@@ -20,6 +20,10 @@ cdef extern from "support_enumeration.h" nogil:
         double limit
     ctypedef struct rs_priced:
         double price
+    ctypedef struct rs_shares:
+        double missed
+        double called
+        int is_whole
     ctypedef struct rs_segment:
         int64_t bits
         int64_t word
@@ -68,6 +72,7 @@ cdef extern from "support_enumeration.h" nogil:
         int64_t max_size
         const rs_rate *rates
         int n_rates
+        const rs_shares *shares
         int settles
         int64_t *stop
         rs_counter counter
@@ -87,6 +92,7 @@ cdef extern from "support_enumeration.h" nogil:
         int64_t[12] item
         int64_t unlooked
     int rs_best_level() noexcept
+    int rs_shares_are_out_of_reach(const rs_cells *cells, const rs_shares *shares) noexcept
     double rs_saturated(const rs_cells *cells) noexcept
     rs_counter rs_counter_of(int level) noexcept
     int rs_sort(rs_scan *scan, int size, int depth, int64_t item, int is_last) noexcept
@@ -123,6 +129,21 @@ def saturated(const double[::1] positive, const double[::1] negative):
     return rs_saturated(&cells)
 
 
+def out_of_reach(const double[::1] positive, const double[::1] negative, double missed, double called):
+    """Whether cells cannot be called positive and negative with at most so much of either wrong.
+
+    At most 2^MOST_ITEMS cells.
+    """
+    cdef rs_cells cells
+    cdef rs_shares shares
+    cdef Py_ssize_t c
+    cells.n = positive.shape[0]
+    for c in range(positive.shape[0]):
+        cells.positive[c], cells.negative[c] = positive[c], negative[c]
+    shares.missed, shares.called, shares.is_whole = missed, called, 1
+    return bool(rs_shares_are_out_of_reach(&cells, &shares))
+
+
 def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssize_t n_bits,
          Py_ssize_t depth):
     """Workspace of a scan: numbers of uint64, of int32, and of float32.
@@ -151,7 +172,7 @@ def scan(
     const int64_t[::1] plane, const double[::1] low, const double[::1] high, double t_low,
     double t_high, const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix,
     Py_ssize_t first, Py_ssize_t min_size, Py_ssize_t max_size, Py_ssize_t depth, double cutoff,
-    int level, const double[:, ::1] rates, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
+    int level, const double[:, ::1] rates, const double[::1] shares, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
     double[::1] bound, int64_t[:, ::1] vector, int64_t[::1] counted, uint64_t[::1] room64, int32_t[::1] room32,
     float[::1] room_float,
 ):
@@ -178,6 +199,10 @@ def scan(
     nothing else is left. Without it a vector is one that keeps the limits. Its first number is the
     least int64 where there is none. Values and points are whole numbers where there are rates.
 
+    ``shares`` has what a score may call wrong at some threshold, as shares.h has it: weights of the
+    positive class and of the negative one, and whether all values are whole numbers, without which
+    no vectors are found; it is empty where nothing is asked.
+
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
     past h, and found, and the second derivatives of all boxes. Returns the number found,
@@ -193,6 +218,7 @@ def scan(
     cdef int status = 0, sorted_by = 0
     cdef rs_rate[MOST_LIMITS] limits
     cdef rs_priced priced
+    cdef rs_shares asked
     for k in range(bits.shape[0]):
         n_bits += bits[k]
     s.n_items, s.n_groups, s.width = price.shape[0], words.shape[0], 8 * words.shape[0]
@@ -211,6 +237,10 @@ def scan(
     s.found, s.bound, s.counted = &found[0, 0], &bound[0], &counted[0]
     s.rates, s.n_rates, s.settles, s.priced = limits, rates.shape[0], settles, &priced
     s.vector = &vector[0, 0]
+    s.shares = NULL
+    if shares.shape[0]:
+        asked.missed, asked.called, asked.is_whole = shares[0], shares[1], shares[2] != 0
+        s.shares = &asked
     for k in range(rates.shape[0]):
         limits[k].direction, limits[k].bad = rates[k, 0], rates[k, 1]
         limits[k].good, limits[k].limit = rates[k, 2], rates[k, 3]

@@ -1,10 +1,10 @@
-r"""Shares at a threshold on the score, whichever it is: what a constraint on them is to the engines.
+r"""Shares at a threshold on the score, whichever it is: what constraints on them are to engines.
 
-Rows whose score reaches a threshold are called positive; the intercept and the scale move all scores
-alike, and with them the threshold. Shares that are asked for are to be met at one threshold c. The
-more rows are called positive, the fewer positive ones are missed, so that only the largest c that
-misses no more of them than is allowed has to be looked at: if negative rows are too often called
-positive there, they are at every other one.
+Rows whose score reaches a threshold are called positive; the intercept and the scale move all
+scores alike, and with them the threshold. Shares that are asked for are to be met at one threshold
+c. The more rows are called positive, the fewer positive ones are missed, so that only the largest c
+that misses no more of them than is allowed has to be looked at: if negative rows are too often
+called positive there, they are at every other one.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ class OperatingPointCheck:
     def _of(self, of_positive: bool) -> list[ShareOfRows]:
         return [one for one in self.shares if one.of_positive == of_positive]
 
-    def limits(self, name: str) -> float:
-        """Share of a class that may be called wrong, by what is asked of all its rows.
+    def most_missed(self, name: str) -> float:
+        """Weight of a class that may be called wrong, by what is asked of all its rows.
 
         Parameters
         ----------
@@ -179,10 +179,15 @@ class OperatingPointCheck:
         Returns
         -------
         float
-            1 where nothing is asked.
+            Infinity where nothing is asked.
         """
         own = (one for one in self.shares if one.is_all and one.required.name == name)
-        return min((one.most_missed / one.total for one in own), default=1.0)
+        return min((one.most_missed for one in own), default=math.inf)
+
+    @property
+    def is_known_by_cells(self) -> bool:
+        """Whether rows of both classes in each cell of a support are all that has to be known."""
+        return all(one.is_all and one.is_integer.all() for one in self.shares)
 
     def violation(self, coef: NDArray[np.int64]) -> str | None:
         """Say in words how a vector breaks the requirement.

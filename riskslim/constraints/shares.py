@@ -1,8 +1,7 @@
 r"""Constraints on sensitivity and specificity at a threshold that the score is free to have.
 
-Other constraints on rates are about a stated risk
-(:mod:`riskslim.constraints.rates`). These hold at some score from which on rows are called positive,
-the same one for all of them.
+Other constraints on rates are about a stated risk (:mod:`riskslim.constraints.rates`). These hold
+at some score from which on rows are called positive, the same one for all of them.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import checked_number
 from riskslim._wording import near
 from riskslim.constraints.base import Constraint, Resolved, Setting, checked_name, name_part
 from riskslim.constraints.share_checks import ShareOfRows
@@ -72,6 +72,7 @@ class OperatingPointConstraint(Constraint):
     name: str | None = None
 
     def describe(self) -> str:
+        """Say what is asked; see :meth:`~riskslim.constraints.base.Constraint.describe`."""
         wanted = " and ".join(f"{one.name} at least {one.share:.10g}" for one in self.required)
         return f"{wanted} at some threshold of the score{self._among()}"
 
@@ -84,6 +85,7 @@ class OperatingPointConstraint(Constraint):
         return f", among {np.count_nonzero(chosen)} of {len(chosen)} rows"
 
     def resolve(self, setting: Setting) -> Resolved:
+        """Count the rows; see :meth:`~riskslim.constraints.base.Constraint.resolve`."""
         if setting.data is None:
             raise ValueError(f"the constraint ({self.label}) needs training data")
         columns = _usable(setting)
@@ -148,7 +150,7 @@ def operating_point_at_least(
     rows: str | Mapping[str, float] | ArrayLike | None = None,
     name: str | None = None,
 ) -> Constraint:
-    r"""Some threshold on the score finds a share of the positive rows, and clears one of the others.
+    r"""At some threshold the score has a sensitivity, a specificity, or both.
 
     Parameters
     ----------
@@ -212,9 +214,9 @@ def _checked_rows(rows: Any) -> _Mask | _Where | None:
     if isinstance(rows, Mapping):
         found = []
         for name, value in rows.items():
-            if not isinstance(name, str) or not np.isscalar(value) or isinstance(value, str):
-                raise TypeError(f"rows must map features to numbers, got {name!r}: {value!r}")
-            found.append((name, float(value)))
+            if not isinstance(name, str):
+                raise TypeError(f"rows must map features to numbers, got the feature {name!r}")
+            found.append((name, checked_number(value, f"the value of {name!r}")))
         if not found:
             raise ValueError("rows names no feature")
         return _Where(tuple(found))
@@ -265,4 +267,5 @@ def _distinct(
     if not len(weights):
         return values.astype(np.float64), weights.astype(np.float64)
     records, place = np.unique(values, axis=0, return_inverse=True)
-    return records.astype(np.float64), np.bincount(place.ravel(), weights, len(records))
+    sums = np.bincount(place.ravel(), weights, len(records)).astype(np.float64)
+    return records.astype(np.float64), sums

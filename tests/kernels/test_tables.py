@@ -28,8 +28,8 @@ def packed_items(X, y, weights):
 
 
 def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
-         price=1e-3, apart=None, stop=0, room=100_000, rates=(), settles=0,
-         vectors=None):  # fmt: skip
+         price=1e-3, apart=None, stop=0, room=100_000, rates=(), shares=(),
+         settles=0, vectors=None):  # fmt: skip
     """All arguments of a scan, most of them by default."""
     rates = np.array(rates, float).reshape(-1, 4)
     m, (least, most) = len(packed.features), sizes
@@ -50,8 +50,8 @@ def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, 
         packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
         packed.first, -high, high, 1.0, 1.0, np.full(m, price),
         np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
-        least, most, depth, cutoff, level, rates, settles, flag, found, bound,
-        vectors if len(rates) else np.zeros((1, 1), np.int64), counted,
+        least, most, depth, cutoff, level, rates, np.array(shares, float), settles, flag, found,
+        bound, vectors if len(rates) or len(shares) else np.zeros((1, 1), np.int64), counted,
         np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
         np.empty(n_floats, np.float32),
     )  # fmt: skip

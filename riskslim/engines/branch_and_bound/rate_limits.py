@@ -2,12 +2,15 @@
 
 Cells of a support have the weights of both classes, so that a score of its items is known to meet
 a limit from the cells alone. The kernel bounds supports and boxes of points with the limits, and
-looks for the best whole points that keep them (``_kernels/rated.h``).
+looks for the best whole points that keep them (``_kernels/rated.h``). Of shares at a threshold that
+is free it excludes supports whose cells cannot have them, whatever the points
+(``_kernels/shares.h``).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,18 +19,18 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import support_enumeration as kernels
 from riskslim.constraints.rate_checks import RATE_TOLERANCE, RateCheck
+from riskslim.constraints.share_checks import OperatingPointCheck
 
 if TYPE_CHECKING:
-    from riskslim.constraints.share_checks import OperatingPointCheck
     from riskslim.engines.branch_and_bound.enumeration_items import EnumerationItems
 
-__all__ = ["NO_LIMITS", "RateLimits"]
+__all__ = ["NO_LIMITS", "NO_SHARES", "RateLimits"]
 
 # By which shares limits are raised, and scores next to a threshold moved apart from each other: far
 # more than rounding errors of both.
 _LIMIT_SLACK, _SCORE_SLACK = 1e-12, 4 * np.finfo(np.float64).eps
 
-NO_LIMITS = np.zeros((0, 4))
+NO_LIMITS, NO_SHARES = np.zeros((0, 4)), np.zeros(0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,12 +47,16 @@ class RateLimits:
         Whether the best vector of a support that keeps the limits is all that is wanted of it.
     accepts : callable
         Says of a vector whether it meets all requirements of the problem.
+    most_wrong : tuple of float, optional
+        Weight of positive rows that may be below some threshold, and of negative rows that may
+        reach it.
     """
 
     checks: Sequence[RateCheck]
     total_weight: float
     settles: bool
     accepts: Callable[[NDArray[np.int64]], bool]
+    most_wrong: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -60,7 +67,7 @@ class RateLimits:
         is_only: bool,
         accepts: Callable[[NDArray[np.int64]], bool],
     ) -> RateLimits | None:
-        """Limits of a problem, None where its checks are about gaps alone, or not about integers.
+        """Limits of a problem, None where cells say nothing about its checks.
 
         Parameters
         ----------
@@ -83,8 +90,17 @@ class RateLimits:
             if isinstance(one, RateCheck) and len(one.rates) == 1 and one.is_integer.all()
         ]
         own = own[: kernels.MOST_RATES]
-        settles = is_only and len(own) == len(checks)
-        return cls(own, total_weight, settles, accepts) if own else None
+        most_wrong, n_known = None, len(own)
+        for one in checks:
+            if isinstance(one, OperatingPointCheck):
+                most_wrong = one.most_missed("sensitivity"), one.most_missed("specificity")
+                n_known += one.is_known_by_cells
+        if most_wrong is not None and not all(map(math.isfinite, most_wrong)):
+            most_wrong = None  # one share alone says nothing
+        if not own and most_wrong is None:
+            return None
+        settles = is_only and n_known == len(checks)
+        return cls(own, total_weight, settles, accepts, most_wrong)
 
     def rows(self, packed: EnumerationItems, t_low: float, t_high: float) -> NDArray[np.float64]:
         """Direction, ends and weight of each limit, for scores in log-odds.
@@ -117,7 +133,26 @@ class RateLimits:
                 good - _SCORE_SLACK * abs(good),
                 (one.limit + RATE_TOLERANCE + one.room) * share * (1.0 + _LIMIT_SLACK),
             ))  # fmt: skip
-        return np.array(found)
+        return np.array(found).reshape(-1, 4)
+
+    def shares(self, packed: EnumerationItems) -> NDArray[np.float64]:
+        """What may be called wrong at a threshold that is free, and if all values are whole.
+
+        Parameters
+        ----------
+        packed : EnumerationItems
+
+        Returns
+        -------
+        float64 array of shape (3,) or (0,)
+            Weights of the positive class and of the negative one.
+        """
+        if self.most_wrong is None:
+            return NO_SHARES
+        missed, called = (
+            weight / self.total_weight * (1.0 + _LIMIT_SLACK) for weight in self.most_wrong
+        )
+        return np.array([missed, called, (packed.value == np.rint(packed.value)).all()], float)
 
     def settles_in(self, packed: EnumerationItems, t_low: float, t_high: float) -> bool:
         """True if a vector settles the rest of its support, by losses that cells give exactly.

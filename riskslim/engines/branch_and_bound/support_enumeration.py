@@ -40,7 +40,7 @@ from riskslim.engines.branch_and_bound.enumeration_items import (
     saturated_losses,
 )
 from riskslim.engines.branch_and_bound.enumeration_memory import Memory
-from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, RateLimits
+from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, NO_SHARES, RateLimits
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -363,9 +363,11 @@ class Completion:
     def _scanned_in_memory(
         self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: bool
     ) -> Scanned | None:
-        packed, limits = self.packed, NO_LIMITS
+        packed, limits, shares = self.packed, NO_LIMITS, NO_SHARES
         if self.limits is not None:
             limits = self.limits.rows(packed, self.t_low, self.t_high)
+            shares = self.limits.shares(packed)
+        is_limited = bool(len(limits) or len(shares))
         depth = most_sorted(
             sum(self._planes[i] for i in task.prefix), self._wide_from(task.first),
             task.max_size - len(task.prefix),
@@ -376,15 +378,15 @@ class Completion:
         )  # fmt: skip
         size = max(task.max_size, 1)
         found, bounds = np.empty((MOST_FOUND, size), np.int64), np.empty(MOST_FOUND)
-        points = np.empty((MOST_FOUND if len(limits) else 1, task.max_size + 1), np.int64)
+        points = np.empty((MOST_FOUND if is_limited else 1, task.max_size + 1), np.int64)
         counted = np.zeros(5, np.int64)
         room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
             packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
             packed.first, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
             np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
-            cutoff, kernels.best_level(), limits, settles, stop, found, bounds, points, counted,
-            *room,
+            cutoff, kernels.best_level(), limits, shares, settles, stop, found, bounds, points,
+            counted, *room,
         )  # fmt: skip
         self.memory.give_back(room)
         if n_found < 0:
@@ -392,7 +394,7 @@ class Completion:
         items = [packed.features[row[row >= 0]] for row in found[:n_found, : task.max_size]]
         left = np.isfinite(bounds[:n_found])
         vectors = []
-        if len(limits):
+        if is_limited:
             for k in np.flatnonzero(points[:n_found, 0] != NO_VECTOR).tolist():
                 vector = np.zeros(self.n_features + 1, np.int64)
                 vector[[0, *(1 + items[k])]] = points[k, : len(items[k]) + 1]

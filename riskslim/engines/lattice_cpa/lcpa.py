@@ -127,7 +127,8 @@ def lattice_cpa(
     ------
     ValueError, TypeError
         Limits out of range; ``start`` not feasible; an interval of scales; a constraint of
-        :func:`~riskslim.operating_point_at_least`; a usable feature has values beyond 1e6, for which the bounds of a solver in double precision are not valid.
+        :func:`~riskslim.operating_point_at_least`; a usable feature has values beyond 1e6, for
+        which the bounds of a solver in double precision are not valid.
     SolverUnavailableError
         The package of the solver cannot be imported or started.
     ProblemSizeError
