@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,11 @@ class RateCheck:
     low, high : float
         Its bounds; with coefficients that are integers, integers.
     has_integer_shares : bool
+    has_intercept : bool
+        Whether the intercept matters.
     """
+
+    has_intercept: ClassVar[bool] = True
 
     records: NDArray[np.float64]
     columns: NDArray[np.intp]

@@ -184,7 +184,8 @@ class ConstraintRows:
         for _, j, _ in self.allowed_points:
             named[j] = True
         for check in self.checks:
-            named[check.columns] = named[0] = True
+            named[check.columns] = True
+            named[0] |= check.has_intercept
         self._columns = np.flatnonzero(named)
         column = {int(j): k for k, j in enumerate(self._columns)}
         self._members = np.zeros((len(self.groups), len(column)), dtype=bool)

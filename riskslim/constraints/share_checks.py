@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,11 @@ class OperatingPointCheck:
     ----------
     shares : sequence of ShareOfRows
 
+    Attributes
+    ----------
+    has_intercept : bool
+        Whether the intercept matters: it does not.
+
     Examples
     --------
     >>> import numpy as np
@@ -152,6 +157,8 @@ class OperatingPointCheck:
     """
 
     shares: Sequence[ShareOfRows]
+
+    has_intercept: ClassVar[bool] = False
 
     @property
     def columns(self) -> NDArray[np.intp]:

@@ -406,7 +406,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.incumbents.offer_smallest()
         self._meet_rates(search)
         if search.incumbents.best is None and not search.complete:
-            self._meet_constraints(search.incumbents)
+            self._meet_constraints(search)
             if self.is_impossible:
                 return ""
         if not search.complete:
@@ -467,23 +467,26 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             on_offer=search.maybe_record,
         )
 
-    def _meet_constraints(self, incumbents: Incumbents) -> None:
+    def _meet_constraints(self, search: Search) -> None:
         """Find a vector by the constraints alone, where rounding has found none.
 
-        Bounds of the loss do not lead there: the search could try all vectors in vain.
+        Bounds of the loss do not lead there: the search could try all vectors in vain. Tables of
+        supports that know the limits do better.
         """
+        is_known = search.items.limits is not None and self.settings.tables != "never"
+        share = RATES_SHARE if is_known else CONSTRAINT_SHARE
         rows = self._whole().rows_with_size
         assert rows is not None
         found = search_vector(
             rows,
             self.problem.lower,
             self.problem.upper,
-            seconds=CONSTRAINT_SHARE * self.remaining,
+            seconds=share * self.remaining,
             should_stop=self._is_stopped,
         )
         self.is_impossible = found.is_impossible
         if found.coef is not None:
-            incumbents.polish(found.coef)
+            search.incumbents.polish(found.coef)
 
     def _allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
         """True if a box is to be kept, without a look at the rates once time is over."""
