@@ -37,6 +37,9 @@
 #define RS_PRICES 2
 /* Boxes that one support may be divided into where what is found in them settles it, or else. */
 #define RS_MOST_RATED_BOXES 5000
+/* The same where shares at a free threshold are asked for: their limits leave boxes that losses do not,
+ * and in the search each of them would be a node. */
+#define RS_MOST_SHARED_BOXES 100000
 
 RS_INLINE double rs_cell_loss(double a, double b, double u)
 {
@@ -224,12 +227,35 @@ static double rs_priced_bound(
     return best;
 }
 
+/* Whether a vector of whole points has no threshold with the shares. */
+static int rs_points_break_shares(
+    const rs_cells *cells, int bits, const double *value, const int64_t *points, int m,
+    const rs_shares *shares)
+{
+    double score[RS_RATED_CELLS];
+    for (int32_t c = 0; c < cells->n; c++) {
+        score[c] = 0.0;
+        for (int j = 1; j < m; j++) {
+            const int at = j - 1;
+            score[c] += (double)points[j]
+                        * value[(at << bits) + (cells->pattern[c] >> (bits * at) & ((1 << bits) - 1))];
+        }
+    }
+    return rs_breaks_shares(cells, shares, score, score, 0.5);
+}
+
+/* Whether points of an item may have either sign. */
+RS_INLINE int rs_is_astride(const rs_box *box, int i)
+{
+    return i > 0 && box->low[i] < 0.0 && box->high[i] > 0.0;
+}
+
 /* Loss of a vector of whole points, infinite if it does not keep all limits. */
 static double rs_loss_of_points(
     const rs_cells *cells, int bits, const double *value, const int64_t *points, int m, double t,
     const rs_rate *rates, int n_rates, const rs_shares *shares)
 {
-    double over[RS_MOST_RATES], score[RS_RATED_CELLS], loss = 0.0;
+    double over[RS_MOST_RATES], loss = 0.0;
     for (int r = 0; r < n_rates; r++) over[r] = -rates[r].limit;
     for (int32_t c = 0; c < cells->n; c++) {
         double s = (double)points[0];
@@ -238,7 +264,6 @@ static double rs_loss_of_points(
             s += (double)points[j]
                  * value[(at << bits) + (cells->pattern[c] >> (bits * at) & ((1 << bits) - 1))];
         }
-        score[c] = s;
         s *= t;
         loss += rs_cell_loss(cells->positive[c], cells->negative[c], s);
         for (int r = 0; r < n_rates; r++)
@@ -247,7 +272,7 @@ static double rs_loss_of_points(
     }
     for (int r = 0; r < n_rates; r++)
         if (over[r] > 0.0) return HUGE_VAL;
-    if (shares && rs_breaks_shares(cells, shares, score, score, 0.5)) return HUGE_VAL;
+    if (shares && rs_points_break_shares(cells, bits, value, points, m, shares)) return HUGE_VAL;
     return loss;
 }
 
@@ -307,7 +332,8 @@ static int rs_rated_boxes(
         rs_box *box = &stack[n - 1], *other = &stack[n];
         double below, above;
         int breaks = 0;
-        if (++n_boxes > RS_MOST_RATED_BOXES || n == RS_DEEPEST) return 0;
+        if (++n_boxes > (shares ? RS_MOST_SHARED_BOXES : RS_MOST_RATED_BOXES)) return 0;
+        if (n == RS_DEEPEST) return 0;
         if (n_boxes > 1 && rs_stopped(stop)) return 0;
         rs_ranges(cells, bits, value, box, m, least, most);
         for (int r = 0; r < n_rates; r++) breaks |= rs_breaks(cells, &rates[r], least, most);
@@ -328,9 +354,18 @@ static int rs_rated_boxes(
         }
         int i = rs_divide(box, m, t_low, t_high, &below, &above);
         if (i < 0 && t_low != t_high) return 0;
+        int64_t found[RS_MOST_COEF];
+        for (int j = 0; j < m; j++) found[j] = (int64_t)rint(box->z[j] / t_low);
+        /* Where the shares are missed, smaller ranges of points say so sooner than whole ones do. */
+        if (i >= 0 && shares && t_low == t_high && !rs_is_astride(box, i)
+            && rs_points_break_shares(cells, bits, value, found, m, shares)) {
+            const int widest = rs_divide_widest(box, 1, m, t_low, &below, &above);
+            if (widest >= 0)
+                i = widest;
+            else
+                rs_divide(box, m, t_low, t_high, &below, &above);
+        }
         if (i < 0) {
-            int64_t found[RS_MOST_COEF];
-            for (int j = 0; j < m; j++) found[j] = (int64_t)rint(box->z[j] / t_low);
             const double loss =
                 rs_loss_of_points(cells, bits, value, found, m, t_low, rates, n_rates, shares);
             if (loss < *enough) {

@@ -67,6 +67,13 @@ class NodeEnumeration:
         self.tables, self.completes_all = tables, completes_all
         self._counts, self._incumbents = counts, incumbents
 
+    @property
+    def can_exclude(self) -> bool:
+        """Whether tables may exclude supports: by the cutoff, or by shares they cannot have."""
+        return math.isfinite(self._incumbents.cutoff) or (
+            self.tables is not None and self.tables.is_limited_by_shares
+        )
+
     def are_cheap(self, node: Node) -> bool:
         """True if a node is completed rather than branched on.
 
@@ -78,7 +85,7 @@ class NodeEnumeration:
         -------
         bool
         """
-        if self.tables is None or node.by_relaxation or math.isinf(self._incumbents.cutoff):
+        if self.tables is None or node.by_relaxation or not self.can_exclude:
             return False
         box = node.box.astype(np.float64)
         seconds = self.tables.predicted_seconds(box, is_part=True)
@@ -153,7 +160,7 @@ class NodeEnumeration:
         """
         if not self.completes_all or self.tables is None or node.by_relaxation:
             return False
-        if not math.isfinite(self._incumbents.cutoff):
+        if not self.can_exclude:
             return False
         return LONG_SECONDS < self.tables.predicted_seconds(node.box) < math.inf
 

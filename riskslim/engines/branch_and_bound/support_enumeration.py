@@ -476,6 +476,11 @@ class SupportEnumeration:
         """Number of features that are items."""
         return int(np.count_nonzero(self.planes))
 
+    @property
+    def is_limited_by_shares(self) -> bool:
+        """Whether cells of supports have to have shares at some threshold."""
+        return self.limits is not None and self.limits.most_wrong is not None
+
     def _pack(self) -> tuple[EnumerationItems, NDArray[np.uint8]] | None:
         """The items, most promising first, and which of all features are apart; None after a stop.
 

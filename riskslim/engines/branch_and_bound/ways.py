@@ -128,7 +128,10 @@ class Ways:
         more = 0.0
         if self._unions is not None and is_due and not all_by_tables and not stays:
             more = self._begin_unions(self._unions, seconds, lower_bound, worker)
-        if stays or others or not math.isfinite(self._incumbents.cutoff):
+        if stays or others or not self._tables.can_exclude:
+            return [], more
+        if math.isinf(self._incumbents.cutoff):  # there are limits that exclude supports
+            self._choose_without_cutoff(seconds + more, n_nodes)
             return [], more
         if self._settings.elimination == "always" and (found := self._elimination()):
             return [found], more
@@ -139,6 +142,13 @@ class Ways:
             return opened, more
         self._next_choice = max(2 * n_nodes, 1)
         return self._cheapest(seconds + more), more
+
+    def _choose_without_cutoff(self, spent: float, n_nodes: int) -> None:
+        tables = self._tables.tables
+        is_open = not self._tables.completes_all and self._settings.tables == "auto"
+        if is_open and tables is not None and n_nodes >= self._next_choice:
+            self._next_choice = max(2 * n_nodes, 1)
+            self._choose_tables(tables, spent, math.inf)
 
     def _cheapest(self, spent: float) -> list[OpenSet]:
         """Ask every way for its predicted time, and begin the one that takes least."""
