@@ -502,6 +502,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         def is_over() -> bool:
             return time.perf_counter() > deadline
 
+        if search.incumbents.best is None:
+            for found in self.rates.first(stop=self.stop, should_stop=is_over):
+                search.incumbents.offer(found)
+                search.maybe_record()
         near = self.rates.found_near(
             search.incumbents.best, swaps=self.settings.swaps, stop=self.stop, should_stop=is_over
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.rate_limits import RateLimits
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.heuristics.rated import RatedSearch
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.incumbents import Incumbents
@@ -43,11 +44,16 @@ class Rates:
     problem : RiskScoreProblem
         With constraints on rates.
 
+    Attributes
+    ----------
+    search : RatedSearch or None
+        Which knows how near scores have come, once it was made.
     """
 
     def __init__(self, problem: RiskScoreProblem) -> None:
         self.problem = problem
         self.checks = problem.rates
+        self.search: RatedSearch | None = None
         self._best: dict[bytes, tuple[float, NDArray[np.int64]]] = {}
         self._worst = math.inf
         self._tried: set[bytes] = set()
@@ -116,6 +122,28 @@ class Rates:
         if len(self._best) > 2 * MOST_KEPT:
             kept = sorted(self._best.items(), key=_objective)[:MOST_KEPT]
             self._best, self._worst = dict(kept), _objective(kept[-1])
+
+    def first(
+        self, *, stop: NDArray[np.int64], should_stop: Callable[[], bool]
+    ) -> Iterator[NDArray[np.int64]]:
+        """Vectors that meet the constraints, by exchanges of items that the limits lead.
+
+        Parameters
+        ----------
+        stop : int64 array of shape (1,)
+            Not zero: end as soon as possible.
+        should_stop : callable
+            The same, asked between supports.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+        """
+        if self.search is None:
+            self.search = RatedSearch.of(self.problem, stop, should_stop)
+        if self.search is not None:
+            near = sorted(self._best.values(), key=lambda entry: entry[0])[:STARTS]
+            yield from self.search.run((coef for _, coef in near), should_stop)
 
     def found_near(
         self,
