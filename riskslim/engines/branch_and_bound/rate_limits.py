@@ -90,13 +90,15 @@ class RateLimits:
             if isinstance(one, RateCheck) and len(one.rates) == 1 and one.is_integer.all()
         ]
         own = own[: kernels.MOST_RATES]
-        most_wrong, n_known = None, len(own)
-        for one in checks:
-            if isinstance(one, OperatingPointCheck):
-                most_wrong = one.most_missed("sensitivity"), one.most_missed("specificity")
-                n_known += one.is_known_by_cells
-        if most_wrong is not None and not all(map(math.isfinite, most_wrong)):
-            most_wrong = None  # one share alone says nothing
+        free = [one for one in checks if isinstance(one, OperatingPointCheck)]
+        n_known = len(own) + sum(one.is_known_by_cells for one in free)
+        # What holds at a stated threshold holds at some threshold.
+        pairs = [
+            *((one.most_missed("sensitivity"), one.most_missed("specificity")) for one in free),
+            *_at_one_level(own),
+        ]
+        # One share alone says nothing.
+        most_wrong = next((pair for pair in pairs if all(map(math.isfinite, pair))), None)
         if not own and most_wrong is None:
             return None
         settles = is_only and n_known == len(checks)
@@ -167,3 +169,18 @@ class RateLimits:
         bool
         """
         return self.settles and packed.is_exact and t_low == t_high
+
+
+def _at_one_level(checks: Sequence[RateCheck]) -> list[tuple[float, float]]:
+    """Weight of either class that may be called wrong at each threshold, the positive one first."""
+    found: dict[int, tuple[float, float]] = {}
+    for one in checks:
+        (rate,) = one.rates
+        most = (one.limit + RATE_TOLERANCE + one.room) * float(rate.weights.sum())
+        missed, called = found.get(one.level.first_integer, (math.inf, math.inf))
+        if rate.of_negative:
+            missed = min(missed, most)
+        else:
+            called = min(called, most)
+        found[one.level.first_integer] = missed, called
+    return list(found.values())
