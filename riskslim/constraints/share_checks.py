@@ -110,6 +110,28 @@ class ShareOfRows:
         missed = np.cumsum(self.weights[order]) > self.most_missed + room
         return float(scores[order[missed.argmax()]]) if missed.any() else math.inf
 
+    def wrong(
+        self, scores: NDArray[np.float64], thresholds: NDArray[np.float64], tie: float
+    ) -> NDArray[np.float64]:
+        """Weight that thresholds call wrong.
+
+        Parameters
+        ----------
+        scores : ndarray of float64, shape (m,)
+        thresholds : ndarray of float64, shape (k,)
+        tie : float
+            By how much less a score of a negative row may be that counts as positive.
+
+        Returns
+        -------
+        ndarray of float64, shape (k,)
+        """
+        order = np.argsort(scores, kind="stable")
+        below = np.concatenate(([0.0], np.cumsum(self.weights[order])))
+        if self.of_positive:
+            return np.asarray(below[np.searchsorted(scores[order], thresholds)])
+        return np.asarray(below[-1] - below[np.searchsorted(scores[order], thresholds - tie)])
+
     def called_positive(self, scores: NDArray[np.float64], threshold: float) -> float:
         """Weight of the rows whose scores reach a threshold.
 
@@ -153,7 +175,7 @@ class OperatingPointCheck:
     ...     ),
     ... ])
     >>> check.violation(np.array([0, 1, 1])), check.violation(np.array([9, 1, 0]))
-    (None, 'no threshold has all shares: of 1, sensitivity 72.73%, specificity 77.78%')
+    (None, 'no threshold has all of it: sensitivity 72.73%, specificity 77.78%')
     """
 
     shares: Sequence[ShareOfRows]
@@ -218,18 +240,34 @@ class OperatingPointCheck:
             for one, scores in negative
         ):
             return None
-        found = [
-            1.0 - float(one.weights[scores < threshold].sum()) / one.total
-            for one, scores in positive
-        ] + [
-            1.0 - one.called_positive(scores, threshold - self.tie) / one.total
-            for one, scores in negative
-        ]
-        named = ", ".join(
-            f"{one.required.name} {100 * share:.4g}%"
-            for (one, _), share in zip([*positive, *negative], found, strict=True)
+        return f"no threshold has all of it: {self.nearest(coef)}"
+
+    def nearest(self, coef: NDArray[np.int64]) -> str:
+        """Say which shares a vector has at the threshold that comes nearest to what is asked.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        str
+            Such as "sensitivity 95%, specificity 38.4%".
+        """
+        scores = [one.scores(coef) for one in self.shares]
+        thresholds = np.append(np.unique(np.concatenate(scores)), math.inf)
+        wrong = np.array(
+            [one.wrong(own, thresholds, self.tie) for one, own in zip(self.shares, scores,
+                                                                      strict=True)]
+        )  # fmt: skip
+        totals = np.array([one.total for one in self.shares])[:, None]
+        most = np.array([one.most_missed for one in self.shares])[:, None]
+        at = int(np.maximum((wrong - most) / totals, 0.0).sum(axis=0).argmin())
+        return ", ".join(
+            f"{one.required.name} {100 * (1.0 - share):.4g}%"
+            for one, share in zip(self.shares, (wrong / totals)[:, at].tolist(), strict=True)
         )
-        return f"no threshold has all shares: of {threshold:.6g}, {named}"
 
     def is_possible(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int

@@ -147,6 +147,7 @@ class RatedSearch:
         self.nearest: Nearest | None = None
         self.limits = limits
         self._should_stop = should_stop
+        self._others = problem.without_rates()
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
         self._required = tuple(np.flatnonzero(problem.required[packed.features]).tolist())
@@ -450,7 +451,9 @@ class RatedSearch:
         return items if len(items) == np.count_nonzero(vector[1:]) else None
 
     def _note(self, vector: NDArray[np.int64], point: _Point) -> None:
-        if self.nearest is None or point.violation < self.nearest.violation:
+        if self.nearest is not None and point.violation >= self.nearest.violation:
+            return
+        if self._others.is_feasible(vector):
             self.nearest = Nearest(vector, point.violation)
 
     def _stopped(self) -> bool:

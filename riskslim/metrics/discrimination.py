@@ -41,6 +41,7 @@ _RATES: dict[str, tuple[str, str]] = {
 
 # Rates within it are taken to be the same.
 _RATE_TOLERANCE = 1e-12
+_OTHER_RATE = {"sensitivity": "specificity", "specificity": "sensitivity"}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -178,10 +179,13 @@ class OperatingPoint:
         As in :class:`OperatingPoints`.
     true_positives, false_positives, true_negatives, false_negatives : int or float
         Rows, or their weights if there are weights.
+    note : str
+        Where no negative row is called negative, although a sensitivity was asked for: that this is
+        so, and the operating points on either side. Empty otherwise.
 
     Notes
     -----
-    ``str`` of it is a sentence.
+    ``str`` of it is a sentence, with the note after it.
 
     Examples
     --------
@@ -205,8 +209,13 @@ class OperatingPoint:
     false_positives: float
     true_negatives: float
     false_negatives: float
+    note: str = ""
 
     def __str__(self) -> str:
+        text = self._in_words()
+        return f"{text}. {self.note}" if self.note else text
+
+    def _in_words(self) -> str:
         called = "No row positive"
         if self.threshold < np.inf:
             called = f"Positive from a score of {self.threshold:.6g}"
@@ -381,7 +390,8 @@ class OperatingPoints:
         Parameters
         ----------
         sensitivity : float, optional
-            The point with the largest specificity of those with at least this sensitivity.
+            The point with the largest specificity of those with at least this sensitivity. Where
+            that leaves out no negative row, its ``note`` says so.
         specificity : float, optional
             The point with the largest sensitivity of those with at least this specificity.
         threshold : float, optional
@@ -409,6 +419,11 @@ class OperatingPoints:
         2 true and 1 false positives, 2 true and 1 false negatives
         >>> points.at(specificity=0.9).threshold, points.at(threshold=1).threshold
         (3.0, 2.0)
+        >>> print(points.at(sensitivity=0.9))  # doctest: +NORMALIZE_WHITESPACE
+        Positive from a score of 0: sensitivity 100.0%, specificity 0.0%, PPV 50.0%, NPV -;
+        3 true and 3 false positives, 0 true and 0 false negatives. All rows are positive: no
+        threshold with a sensitivity of at least 90.0% leaves out any negative row. Next to it: a
+        sensitivity of 66.7% with a specificity of 66.7% from a score of 2.
         """
         asked = {"sensitivity": sensitivity, "specificity": specificity, "threshold": threshold}
         given = {name: value for name, value in asked.items() if value is not None}
@@ -420,7 +435,29 @@ class OperatingPoints:
         if threshold is not None:
             return self._point(self._first_from(threshold))
         ((name, rate),) = given.items()
-        return self._point(self._best_with(name, rate))
+        k = self._best_with(name, rate)
+        point = self._point(k)
+        if name == "specificity" or self.true_negatives[k] > 0:
+            return point
+        return dataclasses.replace(point, note=self._without_use(k, rate))
+
+    def _without_use(self, k: int, rate: float) -> str:
+        """Say that a sensitivity is had by leaving out nobody, and what there is beside it."""
+        is_all = self.false_negatives[k] == 0
+        whom = "All rows are positive" if is_all else "All negative rows are called positive"
+        beside = [j for j in (k - 1, k + 1) if 0 < j < len(self)]
+        text = (
+            f"{whom}: no threshold with a sensitivity of at least {_share_text(rate)} leaves out "
+            "any negative row"
+        )
+        if not beside:
+            return f"{text}."
+        listed = " and ".join(
+            f"{_share_text(float(self.sensitivity[j]))} with a specificity of "
+            f"{_share_text(float(self.specificity[j]))} from a score of {self.thresholds[j]:.6g}"
+            for j in beside
+        )
+        return f"{text}. Next to it: a sensitivity of {listed}."
 
     def _first_from(self, threshold: float) -> int:
         """The point with the same rows as a threshold: that of the smallest score from it on."""
@@ -439,7 +476,8 @@ class OperatingPoints:
         if not enough.any():
             raise ValueError(
                 f"no score has a {name} of {rate:.6g}: the largest is {wanted[1:].max():.6g}, from "
-                f"a score of {self.thresholds[1]:.6g} on"
+                f"a score of {self.thresholds[1]:.6g} on, with a {_OTHER_RATE[name]} of "
+                f"{other[1]:.6g}"
             )
         found = np.flatnonzero(enough)
         return int(found[np.lexsort((wanted[found], other[found]))[-1]])
@@ -448,7 +486,7 @@ class OperatingPoints:
         values = {
             field.name: getattr(self, field.name)[k].item()
             for field in dataclasses.fields(OperatingPoint)
-            if field.name not in ("threshold", "risk")
+            if field.name not in ("threshold", "risk", "note")
         }
         risk = None if self.risk is None else float(self.risk[k])
         return OperatingPoint(threshold=float(self.thresholds[k]), risk=risk, **values)

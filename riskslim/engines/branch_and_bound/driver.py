@@ -607,9 +607,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         return RiskSLIMError("time limit reached before the rows were read once. Give more time")
 
     def _without_score(self, message: str) -> Solution:
+        nearest = "" if self.rates is None else self.rates.nearest()
         if self.conflict:
-            return self.infeasible(clash(self.conflict))
+            return self.infeasible(clash(self.conflict) + (nearest and f".{nearest}"))
         raise RiskSLIMError(
             f"{message} before any risk score was found that meets the constraints; whether there "
-            "is one is not known. Give more time, or a start"
+            f"is one is not known. Give more time, or a start{nearest and f'.{nearest}'}"
         )

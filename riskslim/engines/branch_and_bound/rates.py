@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._wording import listing
+from riskslim.constraints.share_checks import OperatingPointCheck
 from riskslim.engines.branch_and_bound.rate_limits import RateLimits
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
 from riskslim.heuristics.rated import RatedSearch
@@ -144,6 +146,29 @@ class Rates:
         if self.search is not None:
             near = sorted(self._best.values(), key=lambda entry: entry[0])[:STARTS]
             yield from self.search.run((coef for _, coef in near), should_stop)
+
+    def nearest(self) -> str:
+        """Say which shares some score has together, where none with those that are asked is known.
+
+        Returns
+        -------
+        str
+            One sentence, and what to change; empty where nothing is known.
+        """
+        if self.search is None or self.search.nearest is None:
+            return ""
+        coef, shares = self.search.nearest.coef, []
+        for check in self.checks:
+            if isinstance(check, OperatingPointCheck):
+                shares.append(check.nearest(coef))
+            elif len(check.rates) == 1:
+                (rate,) = check.rates
+                name = "sensitivity" if rate.of_negative else "specificity"
+                shares.append(f"{name} {100 * (1.0 - rate.value(check.positive(coef))):.4g}%")
+        return (
+            f" The nearest score that was found has {listing(dict.fromkeys(shares))} together: ask "
+            "for less, or allow more features (max_size) or larger points"
+        )
 
     def found_near(
         self,
