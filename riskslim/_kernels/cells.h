@@ -92,18 +92,25 @@ static int rs_solve(double *a, double *b, int m)
 }
 
 /* Loss, gradient and second derivatives at z; returns the bound that its linearisation there gives
- * over the box. `priced` says how cells differ that a rate has a price in, or is NULL.
+ * over the box. `priced` says how cells differ that a rate has a price in, or is NULL. `ridge` has
+ * the penalty of the squared coefficient of each item, which is part of all results, or is NULL.
  *
  * By convexity in the scores the loss of any z' is at least loss(s) + slope . (X z' - s) at the
  * computed scores s, whatever their errors; X z' - s is X (z' - z) plus at most (k + 2) u sum |z_j
  * x_j|. Slopes are within 8u of their terms' sizes, a sum over cells adds u per cell, and a
  * derivative is multiplied by a width of the box. `error` has four times the sum of all that.
+ *
+ * A ridge penalty is not linearised: g (z' - z) + a z'^2 is least where z' = -g / (2 a), or at the end
+ * of the box next to it. The place y that is computed is within 2u |y| of that, so that the term is
+ * above the least one by at most a (2u y)^2; the sum of its two parts has the errors of a slope's
+ * and 4u a y^2 beside. Squares at z and at y are in `error` as losses are.
  */
 RS_INLINE double rs_linearised(
     const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
-    const double *z, const rs_priced *priced, double *loss_out, double *gradient, double *hessian)
+    const double *z, const rs_priced *priced, const double *ridge, double *loss_out, double *gradient,
+    double *hessian)
 {
-    double loss = 0.0, size = 0.0, reach = 0.0, lines = 0.0;
+    double loss = 0.0, size = 0.0, reach = 0.0, lines = 0.0, squares = 0.0, least_squares = 0.0;
     for (int i = 0; i < m; i++) {
         gradient[i] = 0.0;
         for (int j = 0; j <= i; j++) hessian[i * RS_MOST_COEF + j] = 0.0;
@@ -153,14 +160,25 @@ RS_INLINE double rs_linearised(
             largest = 0.0;
             for (int v = 0; v < 1 << bits; v++) largest = fabs(own[v]) > largest ? fabs(own[v]) : largest;
         }
-        bound += one < other ? one : other;
+        if (ridge && i > 0 && ridge[i - 1] > 0.0) {
+            const double a = ridge[i - 1], free = -gradient[i] / (2.0 * a);
+            const double y = free < low[i] ? low[i] : free > high[i] ? high[i] : free;
+            bound += gradient[i] * (y - z[i]) + a * y * y;
+            least_squares += a * y * y;
+            squares += a * z[i] * z[i];
+            gradient[i] += 2.0 * a * z[i];
+            hessian[i * RS_MOST_COEF + i] += 2.0 * a;
+        } else {
+            bound += one < other ? one : other;
+        }
         widths += largest * (-below > above ? -below : above);
         reach += largest * fabs(z[i]);
     }
     const double terms = (double)cells->n + 12.0;
-    const double error = 2.0 * DBL_EPSILON * (terms * (2.0 * (loss + lines) + size * widths)
+    const double sizes = loss + lines + least_squares;
+    const double error = 2.0 * DBL_EPSILON * (terms * (2.0 * sizes + size * widths)
                                               + (double)(m + 2) * reach * size);
-    *loss_out = loss;
+    *loss_out = loss + squares;
     return priced ? bound - error - priced->slack : bound - error;
 }
 
@@ -191,19 +209,19 @@ static int rs_newton_step(
     }
 }
 
-/* A bound of the loss over real coefficients within a box, by Newton steps on those that are not
- * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. z is where
- * it begins, and ends. Each item has 2^bits values. */
+/* A bound of the loss over real coefficients within a box, and of their ridge penalty where there is
+ * one, by Newton steps on those that are not at an end of it; ends as soon as it reaches `enough`, or
+ * where it cannot rise any more. z is where it begins, and ends. Each item has 2^bits values. */
 RS_INLINE double rs_bound_of_cells(
     const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
-    double enough, const rs_priced *priced, double *z)
+    double enough, const rs_priced *priced, const double *ridge, double *z)
 {
     double next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
     double hessian[RS_MOST_COEF * RS_MOST_COEF], system[RS_MOST_COEF * RS_MOST_COEF];
     int free[RS_MOST_COEF];
     double loss, best = 0.0, tried, bound;
     for (int i = 0; i < m; i++) z[i] = z[i] < low[i] ? low[i] : z[i] > high[i] ? high[i] : z[i];
-    bound = rs_linearised(cells, bits, value, low, high, m, z, priced, &loss, gradient, hessian);
+    bound = rs_linearised(cells, bits, value, low, high, m, z, priced, ridge, &loss, gradient, hessian);
     for (int it = 0; it < RS_NEWTON_STEPS; it++) {
         int n_free = 0;
         double change = 0.0, share = 1.0;
@@ -227,8 +245,8 @@ RS_INLINE double rs_bound_of_cells(
         }
         if (!(change > 0.0)) break;
         for (int halving = 0;; halving++) {
-            bound =
-                rs_linearised(cells, bits, value, low, high, m, next, priced, &tried, gradient, hessian);
+            bound = rs_linearised(
+                cells, bits, value, low, high, m, next, priced, ridge, &tried, gradient, hessian);
             if (bound > best) best = bound;
             if (tried <= loss || halving == 12) break;
             /* A step of which single coefficients are cut off need not lead down; as a whole it does. */
@@ -247,17 +265,17 @@ RS_INLINE double rs_bound_of_cells(
 /* The same of items of two values. */
 static double rs_cells_bound(
     const rs_cells *cells, const double *value, const double *low, const double *high, int m,
-    double enough, double *z)
+    double enough, const double *ridge, double *z)
 {
-    return rs_bound_of_cells(cells, 1, value, low, high, m, enough, NULL, z);
+    return rs_bound_of_cells(cells, 1, value, low, high, m, enough, NULL, ridge, z);
 }
 
 /* The same of items of up to eight values. */
 static double rs_wide_cells_bound(
     const rs_cells *cells, const double *value, const double *low, const double *high, int m,
-    double enough, double *z)
+    double enough, const double *ridge, double *z)
 {
-    return rs_bound_of_cells(cells, 3, value, low, high, m, enough, NULL, z);
+    return rs_bound_of_cells(cells, 3, value, low, high, m, enough, NULL, ridge, z);
 }
 
 /* The work on a box is counted in second derivatives: cells that take as long as the rest of what is
@@ -269,7 +287,8 @@ static double rs_wide_cells_bound(
 
 /* rs_cells_bound or rs_wide_cells_bound */
 typedef double (*rs_bound_of)(const rs_cells *cells, const double *value, const double *low,
-                              const double *high, int m, double enough, double *z);
+                              const double *high, int m, double enough, const double *ridge,
+                              double *z);
 
 typedef struct {
     double low[RS_MOST_COEF];
@@ -341,6 +360,7 @@ RS_INLINE void rs_part(rs_box *box, rs_box *other, int i, double below, double a
 }
 
 /* Whether the integer points of a box hold nothing below `enough`: depth first over parts of it.
+ * `ridge` is as rs_linearised has it.
  *
  * 0 says no more than that this is not known: a part's relaxation has no coefficient to divide at,
  * so that rounding it is likely to give a score that is looked for, parts are too many, or the scan
@@ -348,14 +368,15 @@ RS_INLINE void rs_part(rs_box *box, rs_box *other, int i, double below, double a
  */
 static int rs_boxes_are_excluded(
     rs_bound_of bound_of, const rs_cells *cells, const double *value, rs_box *stack, int m,
-    double t_low, double t_high, double enough, double *bound, int64_t *n_boxes, int64_t *stop)
+    double t_low, double t_high, double enough, const double *ridge, double *bound, int64_t *n_boxes,
+    int64_t *stop)
 {
     int n = 1;
     *n_boxes = 0;
     while (n) {
         rs_box *box = &stack[n - 1], *other = &stack[n];
         double below, above;
-        const double least = bound_of(cells, value, box->low, box->high, m, enough, box->z);
+        const double least = bound_of(cells, value, box->low, box->high, m, enough, ridge, box->z);
         if (*n_boxes == 0) *bound = least;
         if (++*n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
         if (*n_boxes > 1 && rs_stopped(stop)) return 0;
@@ -371,14 +392,14 @@ static int rs_boxes_are_excluded(
     return 1;
 }
 
-/* The same of items of two values, whatever the flag is. */
+/* The same of items of two values without a ridge penalty, whatever the flag is. */
 RS_INLINE int rs_is_excluded(
     const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
     double enough, double *bound)
 {
     int64_t go_on = 0, n_boxes;
     return rs_boxes_are_excluded(
-        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, bound, &n_boxes, &go_on);
+        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, NULL, bound, &n_boxes, &go_on);
 }
 
 #endif

@@ -191,7 +191,8 @@ static double rs_excess(
 /* Bound of a box over real points, of the best of a few prices; `price` is where they begin. */
 static double rs_priced_bound(
     const rs_cells *cells, int bits, const double *value, rs_box *box, int m, double enough,
-    const double *least, const double *most, rs_priced *priced, int n_prices, int64_t *n_tried)
+    const double *least, const double *most, rs_priced *priced, int n_prices, const double *ridge,
+    int64_t *n_tried)
 {
     const double start = priced->price > 0.0 ? priced->price : 0.5;
     double best = 0.0, low = 0.0, high = HUGE_VAL, kept = priced->price;
@@ -207,7 +208,7 @@ static double rs_priced_bound(
                 rs_bridge(priced, c, cells->negative[c], cells->positive[c], -most[c], -least[c]);
         }
         const double bound = rs_bound_of_cells(cells, bits, value, box->low, box->high, m,
-                                               enough + from * (1.0 + 1e-15), priced, box->z)
+                                               enough + from * (1.0 + 1e-15), priced, ridge, box->z)
                              - from * (1.0 + 2.0 * DBL_EPSILON);
         ++*n_tried;
         if (bound > best) {
@@ -250,12 +251,14 @@ RS_INLINE int rs_is_astride(const rs_box *box, int i)
     return i > 0 && box->low[i] < 0.0 && box->high[i] > 0.0;
 }
 
-/* Loss of a vector of whole points, infinite if it does not keep all limits. */
+/* Loss of a vector of whole points, with the ridge penalty; infinite if it does not keep all limits. */
 static double rs_loss_of_points(
     const rs_cells *cells, int bits, const double *value, const int64_t *points, int m, double t,
-    const rs_rate *rates, int n_rates, const rs_shares *shares)
+    const rs_rate *rates, int n_rates, const rs_shares *shares, const double *ridge)
 {
     double over[RS_MOST_RATES], loss = 0.0;
+    for (int j = 1; ridge && j < m; j++)
+        loss += ridge[j - 1] * (t * (double)points[j]) * (t * (double)points[j]);
     for (int r = 0; r < n_rates; r++) over[r] = -rates[r].limit;
     for (int32_t c = 0; c < cells->n; c++) {
         double s = (double)points[0];
@@ -320,8 +323,8 @@ static int rs_divide_widest(
 static int rs_rated_boxes(
     const rs_cells *cells, int bits, const double *value, rs_box *stack, int m, double t_low,
     double t_high, const rs_rate *rates, int n_rates, const rs_shares *shares, int settles,
-    rs_priced *priced, double *enough,
-    double *bound, int64_t *n_tried, int *is_found, int64_t *points, int64_t *stop)
+    rs_priced *priced, const double *ridge, double *enough, double *bound, int64_t *n_tried,
+    int *is_found, int64_t *points, int64_t *stop)
 {
     double least[RS_RATED_CELLS], most[RS_RATED_CELLS];
     int n = 1;
@@ -346,7 +349,7 @@ static int rs_rated_boxes(
         }
         const double lower = rs_priced_bound(
             cells, bits, value, box, m, *enough, least, most, priced,
-            n_boxes == 1 ? RS_FIRST_PRICES : RS_PRICES, n_tried);
+            n_boxes == 1 ? RS_FIRST_PRICES : RS_PRICES, ridge, n_tried);
         if (n_boxes == 1) *bound = lower;
         if (lower >= *enough) {
             n--;
@@ -367,7 +370,8 @@ static int rs_rated_boxes(
         }
         if (i < 0) {
             const double loss =
-                rs_loss_of_points(cells, bits, value, found, m, t_low, rates, n_rates, shares);
+                rs_loss_of_points(
+                    cells, bits, value, found, m, t_low, rates, n_rates, shares, ridge);
             if (loss < *enough) {
                 for (int j = 0; j < m; j++) points[j] = found[j];
                 *is_found = 1;

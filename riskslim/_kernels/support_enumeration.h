@@ -8,7 +8,8 @@
  *     h = sum_c P log(1 + N / P) + N log(1 + P / N),                                         (1)
  *
  * the minimum over one free log-odds per cell. A support that h does not exclude is bounded a second
- * time, by the convex loss over real points of a box (rs_cells_bound).
+ * time, by the convex loss over real points of a box (rs_cells_bound). A ridge penalty is part of the
+ * second bound; beside h there is what the least points of each item make it.
  *
  * Counting. Rows are bits of 64-bit words, sorted by the cell of a prefix of items and by segment; a
  * segment holds rows of one class, each of which stands for 2^shift rows. Eight planes lie side by
@@ -349,7 +350,9 @@ typedef struct {
     const double *value;   /* (n_items, 2^bits) */
     const double *low;     /* n_items + 1, intercept first, in log-odds per unit of value */
     const double *high;
-    const double *price;   /* n_items */
+    const double *price;   /* n_items: what an item costs at least */
+    const double *fee;     /* n_items: of it, what does not depend on its points */
+    const double *ridge;   /* n_items: penalty of a squared coefficient; NULL: there is none */
     const uint8_t *apart;  /* (n_items, n_items): not both */
     double unit[2];        /* weight of one row, by class; 1: positive */
     double t_low;          /* what one point may be worth */
@@ -409,9 +412,11 @@ static int rs_note(rs_scan *scan, int size, double bound, const int64_t *points)
 }
 
 /* Bounds a support under limits on rates, in the box that begins the stack; 0 or RS_FULL. */
-static int rs_consider_rates(rs_scan *scan, const double *value, int size, double saturated, double price)
+static int rs_consider_rates(
+    rs_scan *scan, const double *value, const double *ridge, int size, double saturated, double price,
+    double fee)
 {
-    double right[RS_RATED_CELLS], wrong[RS_RATED_CELLS], bound, enough = scan->cutoff - price;
+    double right[RS_RATED_CELLS], wrong[RS_RATED_CELLS], bound, enough = scan->cutoff - fee;
     int64_t points[RS_MOST_COEF], n_tried = 0;
     int is_found, settled;
     rs_priced *priced = scan->priced;
@@ -431,19 +436,22 @@ static int rs_consider_rates(rs_scan *scan, const double *value, int size, doubl
     }
     settled = rs_rated_boxes(
         scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, scan->t_high, scan->rates,
-        scan->n_rates, scan->shares, scan->settles, priced, &enough, &bound, &n_tried, &is_found, points, scan->stop);
+        scan->n_rates, scan->shares, scan->settles, priced, ridge, &enough, &bound, &n_tried, &is_found,
+        points, scan->stop);
     scan->counted[4] += n_tried * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (settled && !is_found) return 0;
-    if (is_found && scan->settles && enough + price < scan->cutoff) scan->cutoff = enough + price;
-    if (saturated > bound) bound = saturated;
-    return rs_note(scan, size, settled ? HUGE_VAL : bound + price, is_found ? points : NULL);
+    if (is_found && scan->settles && enough + fee < scan->cutoff) scan->cutoff = enough + fee;
+    bound += fee;
+    if (saturated + price > bound) bound = saturated + price;
+    return rs_note(scan, size, settled ? HUGE_VAL : bound, is_found ? points : NULL);
 }
 
 /* Tests one support whose cells are known; 0, RS_FULL or RS_STOPPED. */
 static int rs_consider(rs_scan *scan, int size)
 {
-    double price = 0.0, bound = 0.0, value[8 * RS_MOST_ITEMS];
+    double price = 0.0, fee = 0.0, bound = 0.0, value[8 * RS_MOST_ITEMS], ridge[RS_MOST_ITEMS];
+    const double *of_points = scan->ridge ? ridge : NULL;
     rs_box *box = &scan->stack[0];
     const int n_values = 1 << scan->bits;
     int64_t n_boxes;
@@ -451,6 +459,8 @@ static int rs_consider(rs_scan *scan, int size)
     scan->counted[1]++;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     price *= 1.0 - (double)size * DBL_EPSILON;
+    for (int i = 0; i < size; i++) fee += scan->fee[scan->item[i]];
+    fee *= 1.0 - (double)size * DBL_EPSILON;
     const double saturated = rs_saturated(scan->cells);
     if (saturated + price >= scan->cutoff) return 0;
     if (scan->shares && rs_shares_are_out_of_reach(scan->cells, scan->shares)) return 0;
@@ -463,18 +473,20 @@ static int rs_consider(rs_scan *scan, int size)
         box->low[i + 1] = scan->low[j + 1];
         box->high[i + 1] = scan->high[j + 1];
         box->z[i + 1] = 0.0;
+        if (scan->ridge) ridge[i] = scan->ridge[j];
         for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
     if (rs_is_limited(scan))
-        return rs_consider_rates(scan, value, size, saturated, price);
+        return rs_consider_rates(scan, value, of_points, size, saturated, price, fee);
     const int excluded = rs_boxes_are_excluded(
         scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
-        size + 1, scan->t_low, scan->t_high, scan->cutoff - price, &bound, &n_boxes, scan->stop);
+        size + 1, scan->t_low, scan->t_high, scan->cutoff - fee, of_points, &bound, &n_boxes, scan->stop);
     scan->counted[4] += n_boxes * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (excluded) return 0;
-    if (saturated > bound) bound = saturated;
-    return rs_note(scan, size, bound + price, NULL);
+    bound += fee;
+    if (saturated + price > bound) bound = saturated + price;
+    return rs_note(scan, size, bound, NULL);
 }
 
 RS_INLINE void rs_put_cell(rs_scan *scan, int32_t pattern, int32_t positive, int32_t negative)

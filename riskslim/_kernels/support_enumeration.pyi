@@ -27,6 +27,8 @@ def scan(
     t_low: float,
     t_high: float,
     price: NDArray[np.float64],
+    fee: NDArray[np.float64],
+    ridge: NDArray[np.float64],
     apart: NDArray[np.uint8],
     prefix: NDArray[np.int64],
     first: int,

@@ -63,6 +63,8 @@ cdef extern from "support_enumeration.h" nogil:
         const double *low
         const double *high
         const double *price
+        const double *fee
+        const double *ridge
         const uint8_t *apart
         double[2] unit
         double t_low
@@ -170,9 +172,10 @@ def scan(
     const uint64_t[:, :, ::1] words, const int64_t[::1] bits, const int64_t[::1] labels,
     const int64_t[::1] shifts, const double[::1] unit, const double[:, ::1] value,
     const int64_t[::1] plane, const double[::1] low, const double[::1] high, double t_low,
-    double t_high, const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix,
-    Py_ssize_t first, Py_ssize_t min_size, Py_ssize_t max_size, Py_ssize_t depth, double cutoff,
-    int level, const double[:, ::1] rates, const double[::1] shares, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
+    double t_high, const double[::1] price, const double[::1] fee, const double[::1] ridge,
+    const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first, Py_ssize_t min_size,
+    Py_ssize_t max_size, Py_ssize_t depth, double cutoff, int level, const double[:, ::1] rates,
+    const double[::1] shares, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
     double[::1] bound, int64_t[:, ::1] vector, int64_t[::1] counted, uint64_t[::1] room64, int32_t[::1] room32,
     float[::1] room_float,
 ):
@@ -190,7 +193,9 @@ def scan(
     rows are sorted by at most ``depth`` of them. Items of several planes come before those of one
     among the items from ``first`` on. An item's coefficient lies between ``low`` and ``high``, which
     begin with those of the intercept. They are in log-odds: t times points, and t lies between
-    ``t_low`` and ``t_high``.
+    ``t_low`` and ``t_high``. An item has the penalty ``fee`` and ``ridge`` times its squared
+    coefficient, which is at least ``price``; ``ridge`` is empty where there is none, and ``fee`` is
+    ``price`` then.
 
     ``rates`` are limits that scores keep, at most MOST_RATES: direction, bad, good and limit of each
     as rated.h has them, in log-odds and weights. With ``settles`` the best vector of a support that
@@ -228,6 +233,7 @@ def scan(
     while s.pairs_from > 0 and plane[s.pairs_from] - plane[s.pairs_from - 1] == 1:
         s.pairs_from -= 1
     s.shift = plane[s.pairs_from] - s.pairs_from
+    s.fee, s.ridge = &fee[0], &ridge[0] if ridge.shape[0] else NULL
     s.apart = &apart[0, 0]
     s.unit[0], s.unit[1] = unit[0], unit[1]
     s.t_low, s.t_high = t_low, t_high

@@ -28,9 +28,9 @@ def packed_items(X, y, weights):
 
 
 def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
-         price=1e-3, apart=None, stop=0, room=100_000, rates=(), shares=(),
+         price=1e-3, ridge=0.0, apart=None, stop=0, room=100_000, rates=(), shares=(),
          settles=0, vectors=None):  # fmt: skip
-    """All arguments of a scan, most of them by default."""
+    """All arguments of a scan, most of them by default; one point is worth 1 in log-odds."""
     rates = np.array(rates, float).reshape(-1, 4)
     m, (least, most) = len(packed.features), sizes
     high = np.full(m + 1, box)
@@ -48,7 +48,8 @@ def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, 
     flag = stop if isinstance(stop, np.ndarray) else np.array([stop])
     n = kernels.scan(
         packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
-        packed.first, -high, high, 1.0, 1.0, np.full(m, price),
+        packed.first, -high, high, 1.0, 1.0, np.full(m, price) + ridge,
+        np.full(m, price), np.full(m, ridge)[: m * bool(np.any(ridge))],
         np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
         least, most, depth, cutoff, level, rates, np.array(shares, float), settles, flag, found,
         bound, vectors if len(rates) or len(shares) else np.zeros((1, 1), np.int64), counted,
@@ -76,7 +77,7 @@ def saturated(positive, negative):
     return float((p * np.log1p(n / p) + n * np.log1p(p / n)).sum())
 
 
-def convex_loss(X, y, weights, support, box):
+def convex_loss(X, y, weights, support, box, ridge=0.0):
     """Least loss over real points, by many steps of bounded quasi-Newton from SciPy."""
     from scipy.optimize import minimize
 
@@ -87,7 +88,8 @@ def convex_loss(X, y, weights, support, box):
     def value(z):
         margins = y * (Z @ z)
         slopes = -weights * y / (1 + np.exp(margins))
-        return weights @ np.logaddexp(0, -margins), Z.T @ slopes
+        squares = np.concatenate(([0.0], ridge * z[1:]))
+        return weights @ np.logaddexp(0, -margins) + squares @ z, Z.T @ slopes + 2 * squares
 
     bounds = [(-20 * box, 20 * box)] + [(-box, box)] * len(support)
     found = minimize(
@@ -101,17 +103,22 @@ def convex_loss(X, y, weights, support, box):
 @pytest.mark.parametrize(
     ("n", "d", "n_wide"), [(3, 2, 0), (40, 9, 0), (300, 17, 0), (60, 6, 6), (200, 11, 4)]
 )
-def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide):
+@pytest.mark.parametrize("strength", [0.0, 1e-3, 0.1])
+def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide, strength):
     rng = np.random.default_rng([n, d])
     X, y, weights = mixed_sample(rng, n, d, kind, n_wide)
+    ridge = strength * rng.choice([0.0, 1.0, 3.0], d)
     packed = packed_items(X, y, weights)
-    _, found, counted = scan(packed, sizes=(0, 3))
+    _, found, counted = scan(packed, sizes=(0, 3), ridge=ridge)
     everything = [s for k in range(4) for s in itertools.combinations(range(d), k)]
     assert sorted(found) == sorted(everything)
     assert counted[0] == len(everything)
     for support in everything[:: max(1, len(everything) // 4)]:
-        bound = found[support] - 1e-3 * len(support)
-        least = convex_loss(X, y, weights, support, 5.0)
+        bound, own = found[support] - 1e-3 * len(support), ridge[list(support)]
+        least = max(
+            convex_loss(X, y, weights, support, 5.0, own),
+            saturated(*cells(X, y, weights, support)) + own.sum(),
+        )
         assert bound <= least + 1e-9, support
         # Real weights are rounded down to multiples of 1/4096 of their mean.
         assert bound >= saturated(*cells(X, y, weights, support)) * (1 - 2e-3) - 1e-9, support
@@ -120,10 +127,12 @@ def test_supports_and_their_bounds_are_those_of_naive_counts(kind, n, d, n_wide)
 
 @pytest.mark.parametrize("kind", ["none", "counts", "real"])
 @pytest.mark.parametrize("n_wide", [0, 3])
-def test_what_a_cutoff_excludes_is_excluded_rightly(kind, n_wide):
+@pytest.mark.parametrize("strength", [0.0, 1e-3, 0.03])
+def test_what_a_cutoff_excludes_is_excluded_rightly(kind, n_wide, strength):
     """Every support with an integer vector below the cutoff is found."""
     for seed in range(4):
         rng = np.random.default_rng([seed, 5])
+        ridge = strength * rng.choice([0.0, 1.0, 3.0], 6)
         n = int(rng.integers(5, 120))
         X, y, weights = mixed_sample(rng, n, 6, kind, min(n_wide, n // 8))
         packed = packed_items(X, y, weights)
@@ -135,10 +144,12 @@ def test_what_a_cutoff_excludes_is_excluded_rightly(kind, n_wide):
             scores = np.array(grid).reshape(len(grid), len(support)) @ rows.T
             scores = scores[:, None] + np.arange(-40, 41)[None, :, None]
             losses = np.logaddexp(0, -scores) @ p + np.logaddexp(0, scores) @ n
+            squares = np.array(grid).reshape(len(grid), len(support)) ** 2
+            losses += (squares @ ridge[list(support)])[:, None]
             best[support] = losses.min() + 1e-3 * len(support)
         ranked = sorted(best.values())
         for cutoff in (ranked[0], ranked[3] + 1e-9, ranked[20]):
-            _, found, _ = scan(packed, cutoff=cutoff, box=2.0)
+            _, found, _ = scan(packed, cutoff=cutoff, box=2.0, ridge=ridge)
             assert {s for s, value in best.items() if value < cutoff - 1e-12} <= set(found)
             assert all(found[s] <= best[s] + 1e-12 for s in found)
 
@@ -327,8 +338,8 @@ def limits_of(rng, y, weights):
     return np.array(found)
 
 
-def points_by_loss(X, y, weights, support, box, limits):
-    """Losses of all whole points of a support that keep limits, and the points, best first."""
+def points_by_loss(X, y, weights, support, box, limits, ridge):
+    """Losses, ridge penalty included, of all points of a support that keep limits; best first."""
     weights = np.ones(len(y)) if weights is None else weights
     weights = weights / weights.sum()
     own = [k for k in range(-box, box + 1) if k]
@@ -341,7 +352,7 @@ def points_by_loss(X, y, weights, support, box, limits):
     for direction, bad, good, limit in limits:
         wrong = direction * scores <= (bad + good) / 2
         kept &= (wrong & (y == direction)) @ weights <= limit + 1e-12
-    losses = np.logaddexp(0, -y * scores[kept]) @ weights
+    losses = np.logaddexp(0, -y * scores[kept]) @ weights + points[kept][:, 1:] ** 2 @ ridge
     order = np.argsort(losses, kind="stable")
     return losses[order], points[kept][order]
 
@@ -355,16 +366,17 @@ def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind):
         X = whole(X)
         packed = packed_items(X, y, weights)
         limits = limits_of(rng, y, weights)
+        ridge = (seed % 4 > 1) * rng.choice([0.0, 0.003, 0.05], 4)
         for support in itertools.combinations(range(4), 2):
-            losses, points = points_by_loss(X, y, weights, support, 2, limits)
+            losses, points = points_by_loss(X, y, weights, support, 2, limits, ridge[list(support)])
             best = losses[0] if len(losses) else math.inf
             for cutoff in (best - 1e-4, best + 1e-4, best + 0.1, math.inf):
                 for settles in (0, 1):
                     vectors = np.zeros((10, 3), np.int64)
                     _, found, counted = scan(
                         packed, prefix=support, first=4, sizes=(2, 2), box=2.0,
-                        price=0.0, cutoff=cutoff, rates=limits, settles=settles, vectors=vectors,
-                        room=10,
+                        price=0.0, ridge=ridge, cutoff=cutoff, rates=limits, settles=settles,
+                        vectors=vectors, room=10,
                     )  # fmt: skip
                     if not found:
                         assert not best < cutoff - 1e-12, (seed, support, cutoff)

@@ -231,10 +231,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.accepts = accepts
         self.cutoff = cutoff
         if self.problem.has_ridge:
-            # Counts know nothing of a ridge penalty, which makes relaxations strong.
-            self.settings = dataclasses.replace(
-                self.settings, tables="never", cutoffs="never", elimination="never"
-            )
+            # Their bounds know nothing of a ridge penalty, which makes relaxations strong.
+            self.settings = dataclasses.replace(self.settings, cutoffs="never", elimination="never")
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)

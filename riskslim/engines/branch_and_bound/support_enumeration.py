@@ -12,8 +12,9 @@ is at most the loss of every score that uses items of S only, whatever its point
 scale: a score is constant in a cell, and the summand is the least that any constant gives there. A
 support with h(S) + prices at or above the cutoff holds nothing that is looked for. The others are
 bounded by the convex loss over real points within the node's box, from the same cells, and by
-branching on these points. What is left becomes nodes whose other features are out, and goes through
-the search as any node: integers, scales, constraints and lists of scores are its business.
+branching on these points. A ridge penalty is part of that loss; beside h there is that of the least
+points that each item can have. What is left becomes nodes whose other features are out, and goes
+through the search as any node: integers, scales, constraints and lists of scores are its business.
 
 The kernel is :mod:`riskslim._kernels.support_enumeration`; rows are those of
 :mod:`~riskslim.engines.branch_and_bound.enumeration_items`.
@@ -192,6 +193,11 @@ class Completion:
     t_low, t_high : float
         What one point may be worth.
     price : float64 array of shape (m,)
+        What an item costs at least.
+    fee : float64 array of shape (m,)
+        Of that, what does not depend on its points.
+    ridge : float64 array of shape (m,) or (0,)
+        Penalty of a squared coefficient in log-odds, where there is one.
     apart : uint8 array of shape (m, m)
         Items of which no feasible score has both.
     min_size, max_size : int
@@ -215,6 +221,8 @@ class Completion:
     t_low: float
     t_high: float
     price: NDArray[np.float64]
+    fee: NDArray[np.float64]
+    ridge: NDArray[np.float64]
     apart: NDArray[np.uint8]
     min_size: int
     max_size: int
@@ -383,10 +391,10 @@ class Completion:
         room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
             packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
-            packed.first, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
-            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
-            cutoff, kernels.best_level(), limits, shares, settles, stop, found, bounds, points,
-            counted, *room,
+            packed.first, self.low, self.high, self.t_low, self.t_high, self.price, self.fee,
+            self.ridge, self.apart, np.array(task.prefix, np.int64), task.first, self.min_size,
+            task.max_size, depth, cutoff, kernels.best_level(), limits, shares, settles, stop,
+            found, bounds, points, counted, *room,
         )  # fmt: skip
         self.memory.give_back(room)
         if n_found < 0:
@@ -454,7 +462,7 @@ class SupportEnumeration:
     ) -> None:
         self.cost, self.memory = cost, Memory(memory)
         self.min_size, self.max_size = problem.min_size, problem.max_size
-        self.price = problem.l0_penalty
+        self.price, self.ridge = problem.l0_penalty, problem.l2_penalty
         self.counts = counts or EnumerationCounts()
         self.limits: RateLimits | None = None
         self._problem = problem
@@ -662,10 +670,16 @@ class SupportEnumeration:
         ends = np.stack((box[:, columns] * t_low, box[:, columns] * t_high))
         # The box in log-odds holds t times every point of it, for every t; rounded outwards.
         least, most = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+        least, most = least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most)
+        price = fee = np.ascontiguousarray(self.price[chosen.features])
+        ridge = np.ascontiguousarray(self.ridge[chosen.features])
+        if ridge.any():
+            smallest = np.maximum(np.maximum(least[1:], -most[1:]), t_low)
+            price = fee + ridge * smallest**2 * (1.0 - 1e-14)
+        else:
+            ridge = np.empty(0)
         return Completion(
-            chosen, int(is_in.sum()),
-            least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
-            np.ascontiguousarray(self.price[chosen.features]),
+            chosen, int(is_in.sum()), least, most, t_low, t_high, price, fee, ridge,
             np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost, self.memory, n_bytes,
             len(self.price), self.limits,
