@@ -151,6 +151,7 @@ def test_no_features():
         ({"l0_penalty": [0, np.inf, 0]}, r"l0_penalty of 'smoker' must be finite"),
         ({"l0_penalty": [0.1]}, r"l0_penalty has 1 values, expected 3"),
         ({"l0_penalty": {"z": 0.1}}, r"l0_penalty names features that do not exist: 'z'$"),
+        ({"l0_penalty": {0: 0.1}}, r"l0_penalty names features that do not exist: 0$"),
         ({"intercept_lower": 0.5}, r"intercept_lower must be a finite integer, got 0.5"),
         (
             {"intercept_lower": 3, "intercept_upper": 2},

@@ -114,10 +114,16 @@ def test_shrinkage_is_the_penalty_times_the_weight_of_the_rows():
 def test_nothing_is_added_without_a_penalty():
     models = [
         RiskSLIMClassifier(max_size=3, **penalty).fit(X, Y)
-        for penalty in ({}, {"l2_penalty": 0}, {"shrinkage": 0.0}, {"l2_penalty": [0.0] * 4})
+        for penalty in (
+            {},
+            {"l2_penalty": 0},
+            {"shrinkage": 0.0},
+            {"l2_penalty": [0.0] * 4},
+            {"l2_penalty": 1e-300},
+        )
     ]
     first, *others = (model.risk_score_.to_json() for model in models)
-    assert others == [first] * 3
+    assert others == [first] * 4
     assert "ridge" not in first
     assert "ridge" not in str(models[0].risk_score_)
     assert "ridge" not in models[0].risk_score_.methods_text()
@@ -134,6 +140,7 @@ def test_nothing_is_added_without_a_penalty():
         ({"shrinkage": math.nan}, "shrinkage of .* got nan"),
         ({"shrinkage": [1, 2]}, "shrinkage has 2 values, expected 4"),
         ({"shrinkage": {"other": 1}}, "shrinkage names features that do not exist"),
+        ({"l2_penalty": {0: 1}}, "l2_penalty names features that do not exist: 0$"),
     ],
 )
 def test_penalties_that_are_none(penalty, message):

@@ -520,12 +520,13 @@ def source_variable(name: str) -> str:
     return variable
 
 
-def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
+def unknown_feature(name: Any, feature_names: Sequence[str]) -> str:
     """Write a name that none of these features has, with what may be meant, for errors.
 
     Parameters
     ----------
     name : str
+        Or what was given for one, such as a number.
     feature_names : sequence of str
 
     Returns
@@ -546,6 +547,8 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
     others in each fold of a cross-validation; in constraints variable('age') stands for all of
     them)
     """
+    if not isinstance(name, str):
+        return repr(name)
     variables = [source_variable(feature) for feature in feature_names]
     of_variable = [
         feature

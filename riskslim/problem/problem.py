@@ -36,6 +36,8 @@ __all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_ridge", "checked_s
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
 MAX_PENALTY = 1e4
+# Ridge penalties below it change no objective that is printed or compared: they are none.
+LEAST_RIDGE = 1e-30
 # Small enough that it decides among scores of equal loss only, and is a price all the same.
 DEFAULT_L0_PENALTY = 1e-6
 # Objectives of equivalent scores differ by rounding errors only.
@@ -72,9 +74,10 @@ class RiskScoreProblem:
         With a value this small the problem is to find the lowest loss within ``max_size``,
         and the fewest features among equal losses.
     l2_penalty : float, sequence of d floats, or mapping from names to floats, default 0
-        :math:`\alpha_j \ge 0`; features that a mapping leaves out have none. With n the total
-        weight of the rows, the best score is the most probable one if weights have a normal
-        distribution around 0 with the variance :math:`1 / (2 \alpha n)` beforehand.
+        :math:`\alpha_j \ge 0`; features that a mapping leaves out have none. Below 1e-30 it is
+        taken for 0: no objective would show it. With n the total weight of the rows, the best score
+        is the most probable one if weights have a normal distribution around 0 with the variance
+        :math:`1 / (2 \alpha n)` beforehand.
     constraints : iterable of Constraint, optional
         Further requirements, all of which must be met, from :func:`~riskslim.at_most` and its
         like; see docs/constraints.md. Where they bear on the intercept, its derived bounds are
@@ -876,7 +879,7 @@ def checked_ridge(
     Returns
     -------
     ndarray of float64, shape (d,)
-        The penalties; read-only.
+        The penalties, 0 where they are below LEAST_RIDGE; read-only.
 
     Raises
     ------
@@ -894,6 +897,7 @@ def checked_ridge(
         if not 0 <= value <= most:
             raise ValueError(f"{what} of {name!r} must be between 0 and {most:g}, got {value!r}")
     resolved /= weight
+    resolved[resolved < LEAST_RIDGE] = 0.0
     resolved.setflags(write=False)
     return resolved
 
