@@ -392,14 +392,14 @@ static int rs_boxes_are_excluded(
     return 1;
 }
 
-/* The same of items of two values without a ridge penalty, whatever the flag is. */
+/* The same of items of two values, whatever the flag is. */
 RS_INLINE int rs_is_excluded(
     const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
-    double enough, double *bound)
+    double enough, const double *ridge, double *bound)
 {
     int64_t go_on = 0, n_boxes;
     return rs_boxes_are_excluded(
-        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, NULL, bound, &n_boxes, &go_on);
+        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, ridge, bound, &n_boxes, &go_on);
 }
 
 #endif

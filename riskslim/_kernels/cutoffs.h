@@ -16,13 +16,16 @@
  *
  * g the slopes at s, and the right side is least for one item of each range, and points at an end:
  * the sum of g over the rows of every item of a range comes from one pass over the rows that its
- * items tell apart. This bounds all supports of the node. An item at an end of a range, or a number
+ * items tell apart. A ridge penalty of a u^2, u the sum of an element's points and a the least penalty
+ * of its chain, is part of the relaxation; in (1) g u + a u^2 is least where its slope is 0, or at an
+ * end. This bounds all supports of the node. An item at an end of a range, or a number
  * of points, with which (1) reaches the cutoff leaves the node.
  *
  * Rounding errors, u = 2^-53. (1) holds for computed scores exactly as they are. Slopes are within 8u
  * of their terms' sizes; sums over cells add u per cell, sums over rows of a range u per row, each
  * times the sum of sizes, which is at most 1, and times what it is multiplied by: the width of the
- * intercept and the largest points. rs_cut_error has four times all of it.
+ * intercept and the largest points. Squares have 4u of their size beside that, and are added to the
+ * losses. rs_cut_bound takes four times all of it off.
  */
 #ifndef RISKSLIM_CUTOFFS_H
 #define RISKSLIM_CUTOFFS_H
@@ -69,6 +72,8 @@ typedef struct {
     const int64_t *item;       /* (n_chains, most_rank): numbers of the items */
     const double *chain_price; /* least price of its items */
     const double *price;       /* n_items */
+    const double *chain_ridge; /* least penalty of a squared coefficient of its items, or 0 */
+    const double *ridge;       /* n_items; NULL: there is none */
     const double *low;         /* n_items + 1, intercept first, log-odds */
     const double *high;
     const double *value;       /* 0, 1 of each element */
@@ -95,6 +100,7 @@ typedef struct {
     int64_t n_cells, n_padded;
     double least[RS_ELEMENTS];    /* of points in log-odds */
     double most[RS_ELEMENTS];
+    double of_square[RS_ELEMENTS]; /* ridge penalty of squared points in log-odds */
     int32_t best_item[RS_ELEMENTS];
     double excess[RS_ELEMENTS];   /* what (1) would fall by with the best item */
 } rs_cuts;
@@ -265,6 +271,7 @@ static void rs_cut_working_set(const rs_cuts *cuts, const rs_cut_node *node, rs_
             w->sum[i] += w->u[i][l];
             if (w->u[i][l] > w->u[i][w->pivot[i]]) w->pivot[i] = l;
         }
+        for (int l = 0; l < e->n; l++) w->slope[i][l] += 2.0 * cuts->of_square[i] * w->sum[i];
         const double lead = w->slope[i][w->pivot[i]];
         w->tied[i] = cuts->least[i] == cuts->most[i] || (w->sum[i] >= cuts->most[i] - 1e-9 && lead < 0.0)
                   || (w->sum[i] <= cuts->least[i] + 1e-9 && lead > 0.0);
@@ -309,6 +316,8 @@ static int rs_cut_direction(rs_cuts *cuts, const rs_cut_node *node, rs_newton *w
         for (int j = 0; j <= i; j++) {
             double sum = rs_cut_product(cuts->column + i * RS_CUT_CELLS, cuts->column + j * RS_CUT_CELLS,
                                         cuts->curvature, cuts->n_padded);
+            if (element[i] >= 0 && element[i] == element[j] && !w->tied[element[i]])
+                sum += 2.0 * cuts->of_square[element[i]];
             if (i == j) sum += 1e-9 + 1e-6 * sum;
             for (int k = 0; k < j; k++) sum -= a[i * RS_CUT_COEF + k] * a[j * RS_CUT_COEF + k];
             if (i > j)
@@ -383,12 +392,26 @@ static double rs_cut_share(const rs_cuts *cuts, const rs_cut_node *node, const r
     return share > 0.0 ? share : 0.0;
 }
 
+/* Ridge penalty of the points of all elements. */
+static double rs_cut_squares(
+    const rs_cuts *cuts, const rs_cut_node *node, const double (*u)[RS_ACTIVE])
+{
+    double total = 0.0;
+    for (int i = 0; i < node->size; i++) {
+        double sum = 0.0;
+        for (int l = 0; l < node->element[i].n; l++) sum += u[i][l];
+        total += cuts->of_square[i] * sum * sum;
+    }
+    return total;
+}
+
 /* Newton steps, then the intercept alone: its slope is multiplied by its width. Returns the loss. */
 static double rs_cut_minimise(rs_cuts *cuts, const rs_cut_node *node, rs_newton *w)
 {
     double next[RS_ELEMENTS][RS_ACTIVE], loss;
     rs_cut_scores(cuts, node, w->intercept, w->u, cuts->score);
-    loss = rs_cut_loss(cuts->positive, cuts->negative, cuts->score, cuts->n_padded);
+    loss = rs_cut_loss(cuts->positive, cuts->negative, cuts->score, cuts->n_padded)
+           + rs_cut_squares(cuts, node, w->u);
     for (int it = 0; it < RS_CUT_STEPS; it++) {
         int found = 1, halving = 0;
         rs_cut_slopes(cuts->gradient, cuts->curvature, cuts->positive, cuts->negative, cuts->score,
@@ -409,7 +432,8 @@ static double rs_cut_minimise(rs_cuts *cuts, const rs_cut_node *node, rs_newton 
                     next[i][l] = u > 0.0 ? u : 0.0;
                 }
             rs_cut_scores(cuts, node, intercept, next, cuts->other);
-            tried = rs_cut_loss(cuts->positive, cuts->negative, cuts->other, cuts->n_padded);
+            tried = rs_cut_loss(cuts->positive, cuts->negative, cuts->other, cuts->n_padded)
+                    + rs_cut_squares(cuts, node, next);
             if (tried <= loss) break;
         }
         if (halving == 8) break;
@@ -472,9 +496,21 @@ static void rs_cut_sweep(rs_cuts *cuts, const rs_cut_node *node, int i)
     }
 }
 
-/* Least of points times slope: points lie between two positive numbers. */
+/* Points with the least cost for a slope: they lie between two positive numbers. */
+RS_INLINE double rs_cut_points(const rs_cuts *cuts, int i, double slope)
+{
+    const double a = cuts->of_square[i], free = a > 0.0 ? -slope / (2.0 * a) : 0.0;
+    if (!(a > 0.0)) return slope < 0.0 ? cuts->most[i] : cuts->least[i];
+    return free < cuts->least[i] ? cuts->least[i] : free > cuts->most[i] ? cuts->most[i] : free;
+}
+
+/* Least of points times slope, and their ridge penalty. */
 RS_INLINE double rs_cut_cost(const rs_cuts *cuts, int i, double slope)
 {
+    if (cuts->of_square[i] > 0.0) {
+        const double u = rs_cut_points(cuts, i, slope);
+        return slope * u + cuts->of_square[i] * u * u;
+    }
     return slope * (slope < 0.0 ? cuts->most[i] : cuts->least[i]);
 }
 
@@ -483,7 +519,7 @@ static double rs_cut_bound(
     rs_cuts *cuts, const rs_cut_node *node, const rs_newton *w, double loss, double *cost)
 {
     int32_t codes = 1;
-    double size = 0.0, bound, widths = 0.0, errors = 0.0;
+    double size = 0.0, bound, widths = 0.0, errors = 0.0, squares = 0.0;
     for (int i = 0; i < node->size; i++) codes *= node->element[i].n + 1;
     for (int64_t c = 0; c < cuts->n_cells; c++) {
         const double s = cuts->score[c], e = rs_exp_nonpositive(-fabs(s)), q = 1.0 / (1.0 + e);
@@ -500,7 +536,7 @@ static double rs_cut_bound(
         const rs_element *e = &node->element[i];
         const int32_t *start = cuts->start + e->chain * (cuts->most_rank + 2);
         const double *g = cuts->derivative + i * cuts->most_rank;
-        double at = 0.0;
+        double at = 0.0, sum = 0.0;
         rs_cut_sweep(cuts, node, i);
         int32_t best = e->first;
         for (int32_t j = e->first; j <= e->last; j++)
@@ -508,13 +544,28 @@ static double rs_cut_bound(
         cuts->best_item[i] = best;
         cost[i] = rs_cut_cost(cuts, i, g[best]);
         bound += cost[i];
-        for (int l = 0; l < e->n; l++) at += w->u[i][l] * g[e->item[l]];
+        for (int l = 0; l < e->n; l++) {
+            at += w->u[i][l] * g[e->item[l]];
+            sum += w->u[i][l];
+        }
+        if (cuts->of_square[i] > 0.0) {
+            const double u = rs_cut_points(cuts, i, g[best]);
+            squares += cuts->of_square[i] * u * u;
+            at += cuts->of_square[i] * sum * sum;
+        }
         cuts->excess[i] = at - cost[i];
         widths += cuts->most[i];
         errors += cuts->most[i] * (double)(start[e->last + 1] - start[e->first + 1] + 8);
     }
     const double terms = (double)cuts->n_cells + 24.0;
-    return bound - 4.0 * DBL_EPSILON * (terms * (loss + 2.0 * size * widths) + size * errors);
+    return bound - 4.0 * DBL_EPSILON * (terms * (loss + squares + 2.0 * size * widths) + size * errors);
+}
+
+/* The same of a number of points at one scale. */
+RS_INLINE double rs_cut_least(const rs_cuts *cuts, int i, int32_t points, double slope)
+{
+    const double below = rs_below(cuts->t_low * points), above = rs_above(cuts->t_low * points);
+    return slope * (slope < 0.0 ? above : below) + cuts->of_square[i] * below * below;
 }
 
 /* Items at the ends of ranges, and points, that reach the cutoff leave. */
@@ -530,12 +581,8 @@ static void rs_cut_trim(rs_cuts *cuts, rs_cut_node *node, double slack, const do
         double least = g[e->first];
         for (int32_t j = e->first; j <= e->last; j++)
             if (g[j] < least) least = g[j];
-        while (e->low < e->high && rs_below(cuts->t_low * e->low) * least >= most
-               && rs_above(cuts->t_low * e->low) * least >= most)
-            e->low++;
-        while (e->high > e->low && rs_below(cuts->t_low * e->high) * least >= most
-               && rs_above(cuts->t_low * e->high) * least >= most)
-            e->high--;
+        while (e->low < e->high && rs_cut_least(cuts, i, e->low, least) >= most) e->low++;
+        while (e->high > e->low && rs_cut_least(cuts, i, e->high, least) >= most) e->high--;
     }
 }
 
@@ -688,6 +735,7 @@ static double rs_cut_ranges(rs_cuts *cuts, const rs_cut_node *node, rs_newton *w
         double sum = 0.0;
         cuts->least[i] = rs_below(e->low * cuts->t_low);
         cuts->most[i] = rs_above(e->high * cuts->t_high);
+        cuts->of_square[i] = cuts->chain_ridge[e->chain];
         price += cuts->chain_price[e->chain];
         for (int l = 0; l < e->n; l++) sum += w->u[i][l];
         const double to = sum < cuts->least[i] ? cuts->least[i] : sum > cuts->most[i] ? cuts->most[i] : sum;
@@ -748,7 +796,7 @@ static int rs_cut_leaf_excluded(rs_cuts *cuts, rs_cut_node *node)
     rs_cut_node only = *node;
     rs_box *box = &cuts->stack[0];
     rs_cells *cells = cuts->cells;
-    double price = 0.0, bound = 0.0;
+    double price = 0.0, bound = 0.0, squares = 0.0, ridge[RS_ELEMENTS];
     cuts->counted[1]++;
     for (int i = 0; i < node->size; i++) {
         rs_element *e = &only.element[i];
@@ -763,7 +811,13 @@ static int rs_cut_leaf_excluded(rs_cuts *cuts, rs_cut_node *node)
         box->high[i + 1] = high < to ? high : to;
         if (box->low[i + 1] > box->high[i + 1]) return 1;
         box->z[i + 1] = 0.5 * (box->low[i + 1] + box->high[i + 1]);
+        if (cuts->ridge) {
+            const double least = e->sign ? -box->high[i + 1] : box->low[i + 1];
+            ridge[i] = cuts->ridge[item];
+            squares += ridge[i] * least * least;
+        }
     }
+    squares *= 1.0 - (double)(node->size + 4) * DBL_EPSILON;
     price *= 1.0 - (double)(node->size + 2) * DBL_EPSILON;
     const double a = node->low * cuts->t_low, b = node->low * cuts->t_high;
     const double c = node->high * cuts->t_low, d = node->high * cuts->t_high;
@@ -777,9 +831,9 @@ static int rs_cut_leaf_excluded(rs_cuts *cuts, rs_cut_node *node)
         cells->positive[cells->n] = cuts->positive[q];
         cells->negative[cells->n++] = cuts->negative[q];
     }
-    if (rs_saturated(cells) + price >= cuts->cutoff) return 1;
+    if (rs_saturated(cells) + price + squares >= cuts->cutoff) return 1;
     if (rs_is_excluded(cells, cuts->value, cuts->stack, node->size + 1, cuts->t_low, cuts->t_high,
-                       cuts->cutoff - price, &bound))
+                       cuts->cutoff - price, cuts->ridge ? ridge : NULL, &bound))
         return 1;
     if (bound + price > node->bound) node->bound = bound + price;
     return 0;

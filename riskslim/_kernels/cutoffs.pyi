@@ -18,6 +18,8 @@ def search(
     item: NDArray[np.int64],
     chain_price: NDArray[np.float64],
     price: NDArray[np.float64],
+    chain_ridge: NDArray[np.float64],
+    ridge: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     apart: NDArray[np.uint8],

@@ -37,6 +37,8 @@ cdef extern from "cutoffs.h" nogil:
         const int64_t *item
         const double *chain_price
         const double *price
+        const double *chain_ridge
+        const double *ridge
         const double *low
         const double *high
         const double *value
@@ -110,6 +112,7 @@ def search(
     const uint16_t[::1] labels, const int32_t[::1] multiples, const double[::1] unit,
     const int16_t[:, ::1] rank, const int32_t[:, ::1] order, const int32_t[:, ::1] start,
     const int64_t[:, ::1] item, const double[::1] chain_price, const double[::1] price,
+    const double[::1] chain_ridge, const double[::1] ridge,
     const double[::1] low, const double[::1] high, const uint8_t[:, ::1] apart,
     double t_low, double t_high, double cutoff, double level, Py_ssize_t most_evaluated,
     const int64_t[::1] stop, const int32_t[:, ::1] whole, const double[:, ::1] real,
@@ -121,7 +124,8 @@ def search(
     Row r of the class ``labels`` (1 or 0) stands for ``multiples`` rows of the weight ``unit`` of
     its class. In chain c it has the items ``item[c, :rank[c, r]]``; ``order[c]`` has the rows by
     rank, and those of rank v begin at ``start[c, v]`` there. ``chain_price`` is the least price of
-    a chain's items. ``low`` and ``high`` of coefficients, intercept first, are in log-odds: t times
+    a chain's items, ``ridge`` the penalty of an item's squared coefficient (empty: there is none),
+    ``chain_ridge`` the least one of a chain's items. ``low`` and ``high`` of coefficients, intercept first, are in log-odds: t times
     points, and t lies between ``t_low`` and ``t_high``. Items that are ``apart`` are not in one
     support.
 
@@ -150,6 +154,7 @@ def search(
         labels.shape[0], rank.shape[0], price.shape[0], item.shape[1])
     c.label, c.multiple, c.rank, c.order = &labels[0], &multiples[0], &rank[0, 0], &order[0, 0]
     c.start, c.item, c.chain_price, c.price = &start[0, 0], &item[0, 0], &chain_price[0], &price[0]
+    c.chain_ridge, c.ridge = &chain_ridge[0], &ridge[0] if ridge.shape[0] else NULL
     c.low, c.high, c.value, c.apart = &low[0], &high[0], value, &apart[0, 0]
     c.unit[0], c.unit[1] = unit[0], unit[1]
     c.t_low, c.t_high, c.cutoff, c.level = t_low, t_high, cutoff, level

@@ -14,7 +14,7 @@ from riskslim._kernels import cutoffs as kernels
 class Sample:
     """Rows, chains of nested items, and roots of all their combinations."""
 
-    def __init__(self, seed, n=60, weighted=False, interval=False, most_points=3):
+    def __init__(self, seed, n=60, weighted=False, interval=False, most_points=3, strength=0.0):
         rng = np.random.default_rng(seed)
         lengths = rng.integers(1, 6, 3)
         self.chains, first = [], 0
@@ -38,6 +38,10 @@ class Sample:
             self.item[c, : len(chain)] = chain
         self.price = rng.uniform(0.0, 0.02, self.m)
         self.chain_price = np.array([self.price[chain].min() for chain in self.chains])
+        # Without a penalty, with that of one item in some chains, or with one of every item.
+        some = np.random.default_rng([seed, 1]).choice([0.0, 1.0, 1.0, 2.0], self.m)
+        self.ridge = strength * some if strength else np.empty(0)
+        self.chain_ridge = np.array([(strength * some)[chain].min() for chain in self.chains])
         self.t = (0.5, 0.9) if interval else (0.8, 0.8)
         self.points, self.intercept = most_points, 4
         ends = np.full(self.m + 1, most_points * self.t[1])
@@ -69,8 +73,9 @@ class Sample:
         counted = np.zeros(3, np.int64)
         done, n_open, n_found = kernels.search(
             self.labels, self.multiples, self.unit, self.rank, self.order, self.start, self.item,
-            self.chain_price, self.price, self.low, self.high, self.apart, *self.t, cutoff, level,
-            most, np.zeros(1, np.int64), *nodes, whole_out, real_out, found, counted,
+            self.chain_price, self.price, self.chain_ridge, self.ridge, self.low, self.high,
+            self.apart, *self.t, cutoff, level, most, np.zeros(1, np.int64), *nodes, whole_out,
+            real_out, found, counted,
             np.empty(kernels.room(len(self.labels), self.item.shape[1]), np.uint64),
         )  # fmt: skip
         return done, whole_out[:n_open], real_out[:n_open], found[:n_found], counted
@@ -94,7 +99,10 @@ class Sample:
             if signs is not None and (np.sign(points) != signs).any():
                 continue
             margins = t * y * (shifts + np.array(points) @ X)
-            best = min(best, float((np.logaddexp(0.0, -margins) @ weight).min()))
+            squares = (
+                self.ridge[list(support)] @ (t * np.array(points)) ** 2 if len(self.ridge) else 0
+            )
+            best = min(best, float((np.logaddexp(0.0, -margins) @ weight).min() + squares))
         return best + self.price[list(support)].sum()
 
     def supports(self, size):
@@ -105,9 +113,10 @@ class Sample:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("interval", [False, True])
-def test_no_support_below_the_cutoff_is_lost(weighted, interval):
+@pytest.mark.parametrize("strength", [0.0, 0.01])
+def test_no_support_below_the_cutoff_is_lost(weighted, interval, strength):
     for seed in range(8):
-        sample = Sample(seed, weighted=weighted, interval=interval)
+        sample = Sample(seed, weighted=weighted, interval=interval, strength=strength)
         size = 1 + seed % 2
         worths = np.linspace(*sample.t, 4) if interval else sample.t[:1]
         objective = {
@@ -147,10 +156,11 @@ def test_open_nodes_and_supports_cover_what_is_left(most):
         assert parts == {tuple(sorted(row)) for row in whole_found.tolist()}, seed
 
 
-def test_bounds_are_below_every_score_of_a_node():
+@pytest.mark.parametrize("strength", [0.0, 0.01])
+def test_bounds_are_below_every_score_of_a_node(strength):
     """Of roots that are not divided: each bound against all supports and points in it."""
     for seed in range(12):
-        sample, size = Sample(seed), 2
+        sample, size = Sample(seed, strength=strength), 2
         whole, real = sample.roots(size)
         _, whole, real, *_ = sample.search((whole, real), 10.0, 0.0)
         for node, numbers in zip(whole, real, strict=True):

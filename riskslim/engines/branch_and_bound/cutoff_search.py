@@ -255,7 +255,10 @@ class CutoffSearch(OpenSet):
         self._item = np.full((len(chains), self._longest), -1, np.int64)
         for c, items in enumerate(self._items):
             self._item[c, : len(items)] = items
-        self._price = np.array([completion.price[items].min() for items in self._items])
+        self._price = np.array([completion.fee[items].min() for items in self._items])
+        self._ridge = np.zeros(len(self._items))
+        if len(completion.ridge):
+            self._ridge = np.array([completion.ridge[items].min() for items in self._items])
         self._limits = _Limits.of(problem, completion, self._items)
         self._signed = list(self._signed_chains())
         self._roots: Iterator[tuple[int, ...]] | None = self._combinations()
@@ -551,9 +554,9 @@ class CutoffSearch(OpenSet):
         found = np.empty((BATCH_FOUND, done.max_size), np.int64)
         n_done, n_open, n_found = kernels.search(
             rows.labels, rows.multiples, done.packed.unit, rows.rank, rows.order,
-            rows.start, self._item, self._price, done.price, done.low, done.high, done.apart,
-            done.t_low, done.t_high, cutoff, min(self._level, cutoff), BATCH_EVALUATED, stop,
-            unit.whole, unit.real, whole, real, found, unit.counted,
+            rows.start, self._item, self._price, done.fee, self._ridge, done.ridge, done.low,
+            done.high, done.apart, done.t_low, done.t_high, cutoff, min(self._level, cutoff),
+            BATCH_EVALUATED, stop, unit.whole, unit.real, whole, real, found, unit.counted,
             np.empty(kernels.room(len(rows.labels), self._longest), np.uint64),
         )  # fmt: skip
         features = done.packed.features

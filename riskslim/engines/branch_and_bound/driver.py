@@ -231,8 +231,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.accepts = accepts
         self.cutoff = cutoff
         if self.problem.has_ridge:
-            # Their bounds know nothing of a ridge penalty, which makes relaxations strong.
-            self.settings = dataclasses.replace(self.settings, cutoffs="never", elimination="never")
+            # With a ridge penalty relaxations are strong: until it were needed, they have ended.
+            self.settings = dataclasses.replace(self.settings, elimination="never")
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)
