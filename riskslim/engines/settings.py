@@ -54,9 +54,6 @@ class BranchAndBoundSettings:
         parts of few supports by tables: "auto": once the rest of the search is predicted to take
         more than minutes; "always": where it is possible, with 3 to 6 items in a score.
 
-    With a ridge penalty ``tables``, ``cutoffs`` and ``elimination`` are "never", whatever is set:
-    counts of items know nothing of it.
-
     Raises
     ------
     ValueError

@@ -77,8 +77,6 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "unions": (("rows in parts, unions", "rows in parts", "tables"), ("unions",)),
 }
-# Kinds whose ways differ where there is a ridge penalty, too: tables and cut-offs know of none.
-RIDGED = ("as drawn", "two values", "few values", "some few values", "unions")
 # Where time is no matter, twice as many examples beside those that are always looked at.
 MORE = pytest.param(2, marks=pytest.mark.slow)
 
@@ -164,7 +162,7 @@ def test_the_enumerated_optimum_is_found(columns, times):
 
 
 @pytest.mark.parametrize("times", [1, MORE])
-@pytest.mark.parametrize("columns", RIDGED)
+@pytest.mark.parametrize("columns", KINDS)
 def test_the_enumerated_optimum_with_a_ridge_penalty_is_found(columns, times):
     sizes = Counter()
 
@@ -291,8 +289,7 @@ def test_threads_change_nothing_but_the_time(columns):
         assert not wrong, wrong
 
     check_examples(2, check, case=cases(columns))
-    if columns in RIDGED:
-        check_examples(2, check, case=cases(columns, ridge=st.just(True)))
+    check_examples(2, check, case=cases(columns, ridge=st.just(True)))
 
 
 @pytest.mark.parametrize("times", [1, MORE])
@@ -316,10 +313,9 @@ def test_a_search_that_is_stopped_anywhere_has_valid_bounds(columns, times):
 
     check_examples(8, check, times, case=cases(columns))
     assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 2 * times, statuses
-    if columns in RIDGED:
-        statuses.clear()
-        check_examples(8, check, times, case=cases(columns, ridge=st.just(True)))
-        assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 1, statuses
+    statuses.clear()
+    check_examples(8, check, times, case=cases(columns, ridge=st.just(True)))
+    assert min(statuses[Status.FEASIBLE], statuses[Status.OPTIMAL]) > 1, statuses
 
 
 @pytest.mark.skipif(not LATTICE, reason="neither CPLEX nor SCIP")
@@ -380,12 +376,11 @@ def test_lists_of_the_best_scores(columns, times):
             request=st.sampled_from(REQUESTS),
         )  # fmt: skip
     assert counts["repeated lists"] > 0
-    if columns in RIDGED:
-        kept = {"intercept": st.sampled_from(INTERCEPTS), "ridge": st.just(True)}
-        check_examples(
-            5, check, times, case=cases(columns, 120, **kept), way=st.sampled_from(ways),
-            request=st.sampled_from(REQUESTS),
-        )  # fmt: skip
+    kept = {"intercept": st.sampled_from(INTERCEPTS), "ridge": st.just(True)}
+    check_examples(
+        5, check, times, case=cases(columns, 120, **kept), way=st.sampled_from(ways),
+        request=st.sampled_from(REQUESTS),
+    )  # fmt: skip
 
 
 def test_lists_that_a_limit_ends_have_a_valid_bound():
@@ -418,9 +413,8 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
 
 
 @pytest.mark.parametrize("times", [1, MORE])
-@pytest.mark.parametrize(
-    ("columns", "ridge"), [*((one, False) for one in KINDS), *((one, True) for one in RIDGED)]
-)
+@pytest.mark.parametrize("columns", KINDS)
+@pytest.mark.parametrize("ridge", [False, True])
 def test_lists_and_intervals_of_scales(columns, ridge, times):
     kinds = Counter()
 

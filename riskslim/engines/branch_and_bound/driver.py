@@ -2,7 +2,6 @@ r"""Branch and bound without a solver: limits, interruption, certificate."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import logging
 import math
@@ -230,9 +229,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.on_score = on_score
         self.accepts = accepts
         self.cutoff = cutoff
-        if self.problem.has_ridge:
-            # With a ridge penalty relaxations are strong: until it were needed, they have ended.
-            self.settings = dataclasses.replace(self.settings, elimination="never")
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)

@@ -32,6 +32,9 @@ __all__ = ["RELAXATIONS", "NodeEnumeration", "Stage", "cheaper"]
 RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
+# With a ridge penalty, share of the predicted time of the roots from which on these are taken, not
+# open nodes: their rising bound ends them early, and supports of several nodes come once.
+RIDGE_SHARE = 0.5
 
 
 class NodeEnumeration:
@@ -406,10 +409,11 @@ def cheaper(
     seconds : float
     """
     of_roots = sum(tables.predicted_seconds(node.box) for node in roots)
+    enough = RIDGE_SHARE * of_roots if tables.ridge.any() else of_roots
     total = 0.0
     for node in nodes:
         if not node.by_relaxation:
             total += tables.predicted_seconds(node.box)
-        if total > min(of_roots, most):
+        if total > min(enough, most):
             return roots, of_roots
     return nodes, total
