@@ -17,11 +17,11 @@ from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
     "build", "pool", "nested_thresholds", "distinct", "integer", "real", "ranges", "heuristics",
-    "nodes", "supports", "support_enumeration", "cutoffs", "additive",
+    "nodes", "supports", "support_enumeration", "rules", "cutoffs", "additive",
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "row_tiles", "odds", "threads", "pool", "rows", "build", "nodes",
-    "ridge", "cells", "rated", "support_enumeration", "cutoffs",
+    "ridge", "cells", "knapsack", "rated", "support_enumeration", "rules", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

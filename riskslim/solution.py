@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import printable
-from riskslim.operating_point import RuleCertificate
+from riskslim.operating_point import TOLERANCE, RuleCertificate
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 __all__ = [
@@ -203,7 +203,7 @@ class Certificate:
         ended = str(self.status)
         if self.status is Status.FEASIBLE and self.message:
             ended = f"{ended} ({self.message})"
-        elif self.is_optimal and self.optimality_gap > 0:
+        elif self.is_optimal and self.rule is None and self.optimality_gap > 0:
             ended = f"{ended} to within {percent(self.gap_tolerance)}"
         scale = "" if self.scales == PAPER_SCALE else f", scale {self.scale:.10g}"
         if not self.scales.is_single:
@@ -230,7 +230,7 @@ class Certificate:
         """
         objective, loss, bound, ridge = self.objective, self.loss, self.lower_bound, self.ridge
         within = 0 <= self.gap_tolerance < 1 and 0 <= self.bound_tolerance < math.inf
-        gap = self.optimality_gap
+        gap = self.optimality_gap if self.rule is None else self.rule.gap
         is_true = {
             "it is about no score": self.status is not Status.INFEASIBLE,
             f"the loss {loss!r} is none": 0 <= loss < math.inf,
@@ -248,7 +248,9 @@ class Certificate:
             ),
             f"the tolerances {self.gap_tolerance!r} and {self.bound_tolerance!r} are none": within,
             f"the gap {gap!r} of an optimal score is above {self.gap_tolerance!r}": (
-                self.status is not Status.OPTIMAL or gap <= self.gap_tolerance or bound > objective
+                self.status is not Status.OPTIMAL
+                or gap <= max(self.gap_tolerance, TOLERANCE if self.rule is not None else 0.0)
+                or bound > objective
             ),
             f"it is about {self.n_samples} rows": self.n_samples > 0,
             f"the scale {self.scale!r} is not among {self.scales!r}": self.scale in self.scales,

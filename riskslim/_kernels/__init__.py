@@ -26,6 +26,8 @@ Integers (int8) come as Fortran-ordered columns, reals (float64) in row tiles
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 ``support_enumeration``
     Bounds of all scores of given 0/1 items, for many sets of items at once.
+``rules``
+    Cells of a support, and the points of the best rule on them.
 ``cutoffs``
     Bounds of all scores that use one of each of several ranges of nested items.
 ``additive``
@@ -65,6 +67,7 @@ CYTHON_ALONE = (
     "nodes",
     "supports",
     "support_enumeration",
+    "rules",
 )
 MODULES = (*BOTH, *CYTHON_ALONE)
 BACKENDS = ("cython", "numba")

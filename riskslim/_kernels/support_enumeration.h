@@ -41,6 +41,7 @@
 #ifndef RISKSLIM_SUPPORT_ENUMERATION_H
 #define RISKSLIM_SUPPORT_ENUMERATION_H
 
+#include "knapsack.h"
 #include "rated.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -364,6 +365,7 @@ typedef struct {
     int n_rates;
     const rs_shares *shares; /* that scores have at some threshold, or NULL */
     int settles;           /* a vector that keeps them is all that is wanted of what is no better */
+    rs_knapsack *knapsack; /* rules are looked for, not scores: weights are counts (knapsack.h) */
     int64_t *stop;
     rs_counter counter;
     /* results */
@@ -457,6 +459,10 @@ static int rs_consider(rs_scan *scan, int size)
     int64_t n_boxes;
     if (rs_stopped(scan->stop)) return RS_STOPPED;
     scan->counted[1]++;
+    if (scan->knapsack) {
+        const double wrong = rs_knapsack_bound(scan->cells, scan->knapsack, scan->cutoff);
+        return wrong >= scan->cutoff ? 0 : rs_note(scan, size, wrong, NULL);
+    }
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     price *= 1.0 - (double)size * DBL_EPSILON;
     for (int i = 0; i < size; i++) fee += scan->fee[scan->item[i]];
@@ -608,13 +614,21 @@ RS_INLINE int rs_is_apart(const rs_scan *scan, int size, int64_t item)
     return 0;
 }
 
+/* A bound of a support from its first test. */
+RS_INLINE double rs_least(const rs_scan *scan, float test, int32_t n_cells)
+{
+    if (!scan->knapsack) return (double)test - RS_TEST_ERROR(n_cells);
+    return (double)test * (1.0 - RS_PRICED_ERROR(n_cells))
+           - (double)(float)scan->knapsack->price * scan->knapsack->capacity * (1.0 + 1e-15);
+}
+
 /* The support of the prefix alone. */
 static int rs_scan_itself(rs_scan *scan, int size, int depth)
 {
     const rs_level *level = &scan->level[depth];
     double price = 0.0;
     scan->counted[0]++;
-    if (depth > size) {
+    if (depth > size && !scan->knapsack) {
         /* Most supports with items of more than two values come by here. */
         const double least =
             rs_test_cells(level->total, level->n_cells, (float)scan->unit[1], (float)scan->unit[0])
@@ -635,22 +649,34 @@ static int rs_scan_singles(rs_scan *scan, int size, int depth, int64_t first)
     const int64_t width = scan->width, begin = (first + scan->shift) / 8 * 8;
     const int64_t n_planes = scan->n_items + scan->shift;
     const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
-    const double error = RS_TEST_ERROR(2 * level->n_cells);
+    const int side = scan->knapsack ? scan->knapsack->side : 1;
     double price = 0.0;
     int status;
+    if (scan->knapsack) {
+        scan->cells->n = 0;
+        for (int32_t c = 0; c < level->n_cells; c++)
+            rs_put_cell(scan, level->pattern[c], level->total[2 * c + 1], level->total[2 * c]);
+        rs_knapsack_bound(scan->cells, scan->knapsack, HUGE_VAL);
+    }
+    const float each = scan->knapsack ? (float)scan->knapsack->price : 0.0f;
     memset(scan->test, 0, (size_t)width * sizeof *scan->test);
     for (int32_t c = 0; c < level->n_cells; c++) {
         const int32_t *total = level->total + 2 * c;
         const int32_t *single = level->single + 2 * c * width + begin;
         if (rs_stopped(scan->stop)) return RS_STOPPED;
-        rs_test_singles(scan->test + begin, single + width, single, total[1], total[0], p_unit, n_unit,
-                        n_planes - begin);
+        if (scan->knapsack)
+            rs_price_singles(scan->test + begin, single + side * width, single + (1 - side) * width,
+                             total[side], total[1 - side], each, n_planes - begin);
+        else
+            rs_test_singles(scan->test + begin, single + width, single, total[1], total[0], p_unit,
+                            n_unit, n_planes - begin);
     }
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     for (int64_t b = first; b < scan->n_items; b++) {
         if (rs_is_apart(scan, size, b)) continue;
         scan->counted[0]++;
-        const double least = (double)scan->test[b + scan->shift] - error;
+        if (scan->knapsack) scan->knapsack->price = each;
+        const double least = rs_least(scan, scan->test[b + scan->shift], 2 * level->n_cells);
         if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;
         scan->cells->n = 0;
         scan->item[size] = b;
@@ -691,24 +717,41 @@ static int rs_scan_pairs(rs_scan *scan, int size, int depth, int64_t a)
     const int64_t width = scan->width, n_planes = scan->n_items + scan->shift;
     const int64_t plane = a + scan->shift, begin = (plane + 1) / 8 * 8;
     const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
-    const double error = RS_TEST_ERROR(4 * level->n_cells);
+    const int side = scan->knapsack ? scan->knapsack->side : 1;
     double price = scan->price[a];
     int status = rs_count_pairs(scan, level, plane, begin);
     if (status) return status;
+    if (scan->knapsack) {
+        scan->cells->n = 0;
+        for (int32_t c = 0; c < level->n_cells; c++) {
+            const int32_t *all = level->total + 2 * c, *own = level->single + 2 * c * width + plane;
+            rs_put_cell(scan, 0, own[width], own[0]);
+            rs_put_cell(scan, 0, all[1] - own[width], all[0] - own[0]);
+        }
+        rs_knapsack_bound(scan->cells, scan->knapsack, HUGE_VAL);
+    }
+    const float each = scan->knapsack ? (float)scan->knapsack->price : 0.0f;
     memset(scan->test, 0, (size_t)width * sizeof *scan->test);
     for (int32_t c = 0; c < level->n_cells; c++) {
         const int32_t *total = level->total + 2 * c, *both = scan->both + 2 * c * width + begin;
         const int32_t *single = level->single + 2 * c * width;
         if (rs_stopped(scan->stop)) return RS_STOPPED;
-        rs_test_pairs(scan->test + begin, both + width, both, single + width + begin, single + begin,
-                      single[width + plane], single[plane], total[1], total[0], p_unit, n_unit,
-                      n_planes - begin);
+        if (scan->knapsack)
+            rs_price_pairs(scan->test + begin, both + side * width, both + (1 - side) * width,
+                           single + side * width + begin, single + (1 - side) * width + begin,
+                           single[side * width + plane], single[(1 - side) * width + plane],
+                           total[side], total[1 - side], each, n_planes - begin);
+        else
+            rs_test_pairs(scan->test + begin, both + width, both, single + width + begin,
+                          single + begin, single[width + plane], single[plane], total[1], total[0],
+                          p_unit, n_unit, n_planes - begin);
     }
     scan->item[size] = a;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     for (int64_t b = a + 1; b < scan->n_items; b++) {
         const int64_t other = b + scan->shift;
-        const double least = (double)scan->test[other] - error;
+        if (scan->knapsack) scan->knapsack->price = each;
+        const double least = rs_least(scan, scan->test[other], 4 * level->n_cells);
         if (rs_is_apart(scan, size + 1, b)) continue;
         scan->counted[0]++;
         if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;

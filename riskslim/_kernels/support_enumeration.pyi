@@ -40,6 +40,7 @@ def scan(
     rates: NDArray[np.float64],
     shares: NDArray[np.float64],
     settles: int,
+    knapsack: NDArray[np.float64],
     stop: NDArray[np.int64],
     found: NDArray[np.int64],
     bound: NDArray[np.float64],

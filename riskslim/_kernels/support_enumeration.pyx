@@ -24,6 +24,10 @@ cdef extern from "support_enumeration.h" nogil:
         double missed
         double called
         int is_whole
+    ctypedef struct rs_knapsack:
+        int side
+        double capacity
+        double price
     ctypedef struct rs_segment:
         int64_t bits
         int64_t word
@@ -76,6 +80,7 @@ cdef extern from "support_enumeration.h" nogil:
         int n_rates
         const rs_shares *shares
         int settles
+        rs_knapsack *knapsack
         int64_t *stop
         rs_counter counter
         int64_t capacity
@@ -175,8 +180,9 @@ def scan(
     double t_high, const double[::1] price, const double[::1] fee, const double[::1] ridge,
     const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first, Py_ssize_t min_size,
     Py_ssize_t max_size, Py_ssize_t depth, double cutoff, int level, const double[:, ::1] rates,
-    const double[::1] shares, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
-    double[::1] bound, int64_t[:, ::1] vector, int64_t[::1] counted, uint64_t[::1] room64, int32_t[::1] room32,
+    const double[::1] shares, int settles, const double[::1] knapsack, int64_t[::1] stop,
+    int64_t[:, ::1] found, double[::1] bound, int64_t[:, ::1] vector, int64_t[::1] counted,
+    uint64_t[::1] room64, int32_t[::1] room32,
     float[::1] room_float,
 ):
     """Find the supports that may hold a score with an objective below ``cutoff``.
@@ -208,6 +214,11 @@ def scan(
     positive class and of the negative one, and whether all values are whole numbers, without which
     no vectors are found; it is empty where nothing is asked.
 
+    With a ``knapsack`` (the class of which a share is required, and how many of its rows may be
+    called wrong; empty for none) supports are looked for that may hold a rule that calls fewer rows
+    of the other class wrong than ``cutoff``. ``bound`` is of these; units are 1, and there are no prices
+    and rates.
+
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
     past h, and found, and the second derivatives of all boxes. Returns the number found,
@@ -224,6 +235,7 @@ def scan(
     cdef rs_rate[MOST_LIMITS] limits
     cdef rs_priced priced
     cdef rs_shares asked
+    cdef rs_knapsack of_rules
     for k in range(bits.shape[0]):
         n_bits += bits[k]
     s.n_items, s.n_groups, s.width = price.shape[0], words.shape[0], 8 * words.shape[0]
@@ -247,6 +259,10 @@ def scan(
     if shares.shape[0]:
         asked.missed, asked.called, asked.is_whole = shares[0], shares[1], shares[2] != 0
         s.shares = &asked
+    s.knapsack = NULL
+    if knapsack.shape[0]:
+        of_rules.side, of_rules.capacity, of_rules.price = <int>knapsack[0], knapsack[1], 0.0
+        s.knapsack = &of_rules
     for k in range(rates.shape[0]):
         limits[k].direction, limits[k].bad = rates[k, 0], rates[k, 1]
         limits[k].good, limits[k].limit = rates[k, 2], rates[k, 3]

@@ -64,6 +64,9 @@ DEFAULT_TIME_LIMIT = 60.0
 DEFAULT_GAP_TOLERANCE = 0.0
 DEFAULT_SOLVER = "cplex"
 
+# Longest wait that a timer takes.
+MAX_WAIT = 1e6
+
 # Of lattice_cpa.
 SOLVERS = ("cplex", "scip")
 
@@ -241,6 +244,10 @@ class EngineRun(Generic[_Settings]):
         On the clock of ``time.perf_counter``. The deadline leaves time for the re-check of the
         score.
     initialization_seconds : float
+    ended : threading.Event
+        Nobody needs to watch the limits any more.
+    failure : BaseException or None
+        What the user's function has raised.
     """
 
     def __init__(self, name: str, call: EngineCall[_Settings]) -> None:
@@ -255,6 +262,8 @@ class EngineRun(Generic[_Settings]):
         self.progress = call.progress
         self.user_stop = _any_of(call.should_stop)
         self.interrupted = threading.Event()
+        self.ended = threading.Event()
+        self.failure: BaseException | None = None
         self.stop = np.zeros(1, np.int64)
         prepare()
         self.began = time.perf_counter()
@@ -273,6 +282,42 @@ class EngineRun(Generic[_Settings]):
     def remaining(self) -> float:
         """Seconds that are left, below 0 when time is over."""
         return self.deadline - time.perf_counter()
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+        self.interrupted.set()
+        self.stop[0] = 1
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Set the flag that ends kernels when time is over, or the user wants it.
+
+        What the user's function raises is kept in :attr:`failure`.
+        """
+        watch = threading.Thread(target=self._watch, name=f"{self.name} limits", daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            watch.join()
+
+    def _watch(self) -> None:
+        try:
+            while not self.ended.is_set() and not self.stop[0]:
+                remaining = self.remaining
+                if remaining <= 0:
+                    self.stop[0] = 1
+                elif self.user_stop is not None and self.user_stop():
+                    self.interrupt()
+                self.ended.wait(min(max(remaining, 0.001), 0.1 if self.user_stop else MAX_WAIT))
+        except BaseException as error:  # by the user's function: it is raised where the run ends
+            self.failure = error
+            self.interrupt()
+
+    def is_stopped(self) -> bool:
+        """True if the flag is set."""
+        return bool(self.stop[0])
 
     def assembled(
         self,

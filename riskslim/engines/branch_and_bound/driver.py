@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable
 
@@ -47,8 +46,6 @@ __all__ = ["BranchAndBoundRun", "branch_and_bound"]
 logger = logging.getLogger("riskslim.branch_and_bound")
 
 ENGINE = "branch_and_bound"
-# Longest wait that a timer takes.
-MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
 NO_BETTER = "there is no better score than one that is known"
@@ -234,19 +231,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self.rates = Rates(self.problem)
             self.problem = self.problem.without_rates()
             self.on_score, self.accepts = self.rates.consider, self.rates.accepts
-        self.ended = threading.Event()
-        self.failure: BaseException | None = None
         self.is_impossible = False
         self.is_proven = False
         self.beyond: WiderIntercepts | None = None
         self.conflict: list[str] = []
         self._held: SearchRows | None = None
         self._current: Search | None = None
-
-    def interrupt(self) -> None:
-        """End the search as soon as possible; may be called from another thread."""
-        self.interrupted.set()
-        self.stop[0] = 1
 
     def solve(self) -> Solution:
         """Search, and certify the best score.
@@ -276,22 +266,18 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
     def _solved(self) -> Solution:
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
-        watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
-        watch.start()
         try:
-            search, message = self._searched()
-            self.problem.loss.should_stop = None  # the result is re-checked all the same
-            incumbents = search.incumbents
-            is_over = search.complete or self.is_impossible
-            if incumbents.best is None and search.complete and math.isfinite(self.cutoff):
-                return self.infeasible(NO_BETTER)
-            if incumbents.best is None and is_over:
-                self.conflict = conflicting_constraints(self._whole(), self._is_stopped)
+            with self.watched():
+                search, message = self._searched()
+                self.problem.loss.should_stop = None  # the result is re-checked all the same
+                incumbents = search.incumbents
+                is_over = search.complete or self.is_impossible
+                if incumbents.best is None and search.complete and math.isfinite(self.cutoff):
+                    return self.infeasible(NO_BETTER)
+                if incumbents.best is None and is_over:
+                    self.conflict = conflicting_constraints(self._whole(), self.is_stopped)
         except StoppedError:
             self.failure = self.failure or self._without_any_score()
-        finally:
-            self.ended.set()
-            watch.join()
         if self.failure is not None:
             raise self.failure
         if self.interrupted.is_set() and not search.complete:
@@ -309,7 +295,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if wanted == (1, None):
             search = self._new_search()
             return search, self._search(search)
-        self.beyond = WiderIntercepts(self.problem, *wanted, self._is_stopped)
+        self.beyond = WiderIntercepts(self.problem, *wanted, self.is_stopped)
         self.problem = self.beyond.first(self.problem)
         search = self._new_search()
         message = self._search(search)
@@ -333,7 +319,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _new_search(self) -> Search:
         if self._held is None:
-            self._held = prepare(self.problem, self.settings.memory_limit, self._is_stopped)
+            self._held = prepare(self.problem, self.settings.memory_limit, self.is_stopped)
         incumbents = Incumbents(
             self.problem,
             self.limits["n_solutions"],
@@ -361,20 +347,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.items.limits = self.rates.limits(self.problem, incumbents)
         self._current = search
         return search
-
-    def _watch(self) -> None:
-        """Set the flag that ends the search, when time is over or the user wants it."""
-        try:
-            while not self.ended.is_set() and not self.stop[0]:
-                remaining = self.remaining
-                if remaining <= 0:
-                    self.stop[0] = 1
-                elif self.user_stop is not None and self.user_stop():
-                    self.interrupt()
-                self.ended.wait(min(max(remaining, 0.001), 0.1 if self.user_stop else MAX_WAIT))
-        except BaseException as error:  # by the user's function: it is raised in _search
-            self.failure = error
-            self.interrupt()
 
     def _search(self, search: Search) -> str:
         try:
@@ -476,7 +448,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self.problem.lower,
             self.problem.upper,
             seconds=share * self.remaining,
-            should_stop=self._is_stopped,
+            should_stop=self.is_stopped,
         )
         self.is_impossible = found.is_impossible
         if found.coef is not None:
@@ -485,7 +457,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
     def _allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
         """True if a box is to be kept, without a look at the rates once time is over."""
         assert self.rates is not None
-        return self._is_stopped() or self.rates.allows(lower, upper)
+        return self.is_stopped() or self.rates.allows(lower, upper)
 
     def _meet_rates(self, search: Search) -> None:
         """Find vectors that meet constraints on rates, next to the best ones without them."""
@@ -512,9 +484,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         for found in itertools.chain(exchanged, near):
             search.incumbents.offer(found)
             search.maybe_record()
-
-    def _is_stopped(self) -> bool:
-        return bool(self.stop[0])
 
     def _whole(self) -> RiskScoreProblem:
         """The problem with its constraints on rates, within the bounds that were searched."""

@@ -61,6 +61,8 @@ __all__ = [
 MOST_PLANES = 10
 # Supports that one task may leave. A cutoff that excludes hardly anything would fill the memory.
 MOST_FOUND = 50_000
+# Scores are looked for, not rules.
+NO_KNAPSACK = np.zeros(0)
 # Of a support no vector was found.
 NO_VECTOR = np.iinfo(np.int64).min
 # Copies of all planes that are there at once while they are packed.
@@ -212,6 +214,9 @@ class Completion:
         Of the problem.
     limits : RateLimits, optional
         That scores are to keep.
+    knapsack : float64 array of shape (2,), optional
+        The class of which rules are to call a share right (1: positive), and how many of its rows
+        they may call wrong: see :meth:`for_rules`.
     """
 
     packed: EnumerationItems
@@ -231,6 +236,30 @@ class Completion:
     n_bytes: int
     n_features: int
     limits: RateLimits | None = None
+    knapsack: NDArray[np.float64] = dataclasses.field(default_factory=lambda: NO_KNAPSACK)
+
+    def for_rules(self, side: int, capacity: int, min_size: int) -> Completion:
+        """The same supports, bounded by how many rows of one class their rules call wrong.
+
+        Parameters
+        ----------
+        side : int
+            The class of which a share is required, 1 for the positive one.
+        capacity : int
+            How many of its rows may be called wrong.
+        min_size : int
+            Of supports that are looked at.
+
+        Returns
+        -------
+        Completion
+            Cutoffs and bounds of its scans are numbers of rows of the other class.
+        """
+        return dataclasses.replace(
+            self, packed=dataclasses.replace(self.packed, unit=np.ones(2)), min_size=min_size,
+            price=np.zeros(self.n_items), knapsack=np.array([side, capacity], np.float64),
+            limits=None,
+        )  # fmt: skip
 
     @property
     def n_items(self) -> int:
@@ -393,8 +422,8 @@ class Completion:
             packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
             packed.first, self.low, self.high, self.t_low, self.t_high, self.price, self.fee,
             self.ridge, self.apart, np.array(task.prefix, np.int64), task.first, self.min_size,
-            task.max_size, depth, cutoff, kernels.best_level(), limits, shares, settles, stop,
-            found, bounds, points, counted, *room,
+            task.max_size, depth, cutoff, kernels.best_level(), limits, shares, settles,
+            self.knapsack, stop, found, bounds, points, counted, *room,
         )  # fmt: skip
         self.memory.give_back(room)
         if n_found < 0:
@@ -503,6 +532,12 @@ class SupportEnumeration:
             order = np.argsort(saturated_losses(packed), kind="stable")
             self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
+
+    @property
+    def packed(self) -> EnumerationItems | None:
+        """The items, the most promising ones first; None after a stop."""
+        found = self._pack()
+        return None if found is None else found[0]
 
     def _shape(self, box: NDArray[Any], used: Sequence[int] = ()) -> _Shape | None:
         """Items of a box by kind, None where it has other features."""

@@ -1,0 +1,1 @@
+"""Rules: the best share of one class that is called right, where that of the other is required."""
