@@ -1,4 +1,4 @@
-"""The best rule by trying all points, all thresholds and all intercepts: nothing shared with the search."""
+"""The best rule by trying all points, thresholds and intercepts: the search shares nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from riskslim import (
 from riskslim.operating_point import RequiredShare
 
 # Intercepts that are tried; points of small problems need none beyond.
-INTERCEPTS = range(-14, 15)
+INTERCEPTS = range(-24, 25)
 
 
 class Best(NamedTuple):
@@ -39,12 +39,20 @@ def best_by_trying(problem, required, X, y, weights, *, with_objective=True):
     own, other = (y, ~y) if required.name == "sensitivity" else (~y, y)
     whole = math.fsum(weights[own])
     limit = (1.0 - required.share) * whole + 1e-9 * whole
-    boxes = [range(int(a), int(b) + 1) for a, b in zip(problem.lower[1:], problem.upper[1:])]
+    wide = problem.reaching(INTERCEPTS[0], INTERCEPTS[-1])
+    rows = problem.constraint_rows
+    differs = rows is not None and bool(rows.points[:, 0].any())
+    boxes = [range(int(a), int(b) + 1) for a, b in zip(problem.lower[1:], problem.upper[1:], strict=True)]
     found = []
     for points in itertools.product(*boxes):
-        intercepts = feasible_intercepts(problem, points)
+        intercepts = [
+            b for b in (INTERCEPTS if differs else INTERCEPTS[:1])
+            if wide.is_feasible([b if differs else wide.lower[0], *points])
+        ]
         if not intercepts:
             continue
+        if not differs:
+            intercepts = [b for b in INTERCEPTS if wide.lower[0] <= b <= wide.upper[0]]
         scores = np.round(X @ np.array(points, float), 9)
         best = -1.0
         for threshold in [*np.unique(scores), math.inf]:
@@ -61,22 +69,8 @@ def best_by_trying(problem, required, X, y, weights, *, with_objective=True):
     if with_objective:
         for _, points, intercepts in equal:
             for b in intercepts:
-                coef = np.array([b, *points])
-                objective = min(objective, problem.reaching(b, b).objective(coef))
+                objective = min(objective, wide.objective(np.array([b, *points])))
     return Best(right, objective, len(found))
-
-
-def feasible_intercepts(problem, points):
-    """Intercepts with which points are feasible; those of derived bounds are all that are tried."""
-    low_open, high_open = problem.open_intercepts
-    tried = [
-        b for b in INTERCEPTS
-        if (low_open or b >= problem.lower[0]) and (high_open or b <= problem.upper[0])
-    ]
-    if not problem.constraints:
-        coef = np.array([problem.lower[0], *points])
-        return tried if problem.is_feasible(coef) else []
-    return [b for b in tried if problem.reaching(b, b).is_feasible(np.array([b, *points]))]
 
 
 def drawn(seed):
@@ -102,7 +96,7 @@ def drawn(seed):
     lower, upper = np.full(d, -most), np.full(d, most)
     if rng.random() < 0.3:
         lower[rng.integers(d)] = 0
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and 0 < X[:, 0].sum() < n:
         lower[0] = upper[0] = 1
     ends = {}
     if rng.random() < 0.15:

@@ -21,7 +21,7 @@ from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.operating_points.search import BestRule, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import Measure, SupportRules
-from riskslim.engines.operating_points.ties import Fit, fitted, least_objective
+from riskslim.engines.operating_points.ties import Fit, least_objective
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
     DEFAULT_TIME_LIMIT,
@@ -64,7 +64,7 @@ def best_rule(
     progress: Callable[[TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Solution:
-    r"""Find the rule that calls the most of one class right, where a share of the other is required.
+    r"""Find the rule with the most of one share, where the other one is required.
 
     A rule is a score with a threshold: rows with at least so many points are called positive. Among
     all scores that meet the requirements of a problem, and all thresholds, the best one is
@@ -154,15 +154,12 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
     required : RequiredShare
     """
 
-    def __init__(
-        self, call: EngineCall[BranchAndBoundSettings], required: RequiredShare
-    ) -> None:
+    def __init__(self, call: EngineCall[BranchAndBoundSettings], required: RequiredShare) -> None:
         require_all()
         super().__init__(ENGINE, call)
         self.call, self.required = call, required
         self.recorder = Recorder(self.progress)
         self.search: RuleSearch | None = None
-        self.n_updates = 0
 
     def solve(self) -> Solution:
         """Search, and certify the best rule."""
@@ -217,7 +214,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
 
     def _searched(self, first: NDArray[np.int64]) -> Ended:
         problem = self.problem
-        rows = problem.loss.store
+        rows = problem.loss.store.used_by(self.limits["n_threads"], self.is_stopped)
         rule = best_threshold(rows, first, self.required)
         tables = SupportEnumeration(
             problem, memory=self.settings.memory_limit, should_stop=self.is_stopped
@@ -276,32 +273,63 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
             message = "not all features have few values"
         wrong = measure.weight(best.wrong)
         bound = measure.weight(search.bound)
-        is_known = search.is_complete and search.keeps_ties and search.unsettled > measure.as_good_as(best.wrong)
+        is_known = (
+            search.is_complete
+            and search.keeps_ties
+            and search.unsettled > measure.as_good_as(best.wrong)
+        )
         supports = search.equals if is_known else search.equals[:1]
         equal = measure.as_good_as(best.wrong)
         tie = least_objective(search.rules, supports, equal, best.fit)
         fit = best.fit if tie.best is None else tie.best
         if is_known and len(best.features):
             return Ended(fit, wrong, bound, tie.bound, tie.bound >= fit.objective, message)
-        return self._with_objective(Ended(fit, wrong, bound, 0.0, False, message))
+        ended = Ended(fit, wrong, bound, 0.0, False, message)
+        return self._with_objective(ended, search) if search.is_complete else ended
 
     def _without_tables(self, first: NDArray[np.int64], wrong: float) -> Ended:
         fit = Fit(first, self.problem.objective(first))
         return Ended(fit, wrong, 0.0, 0.0, False, "not all features have few values")
 
-    def _with_objective(self, ended: Ended) -> Ended:
-        return ended
+    def _with_objective(self, ended: Ended, search: RuleSearch) -> Ended:
+        """Look for the least objective by the loss, where too many supports have such rules.
+
+        That is so where nothing is better than to call everybody positive.
+        """
+        coef, rows, measure = ended.fit.coef, self.problem.loss.store, search.measure
+        most = measure.as_good_as(search.best.wrong)
+
+        def accepts(vector: NDArray[np.int64]) -> bool:
+            return measure.counted(best_threshold(rows, vector, self.required).wrong) <= most
+
+        if self.stop[0] or self.remaining <= 0:
+            return ended
+        limits = self.limits | {
+            "time_limit": self.remaining, "gap_tolerance": 0.0, "node_limit": None,
+            "n_solutions": 1, "within": None,
+        }  # fmt: skip
+        problem = self.problem.reaching(int(coef[0]), int(coef[0]))
+        call = EngineCall(problem, self.settings, limits, coef, should_stop=self.is_stopped)
+        found = BranchAndBoundRun(call, accepts=accepts).solve()
+        if found.coefficients is None:
+            return ended
+        of_loss = found.certificate
+        assert found.intercept is not None
+        vector = np.array([found.intercept, *found.coefficients.tolist()], np.int64)
+        fit = Fit(vector, of_loss.objective)
+        return dataclasses.replace(
+            ended, fit=fit, lower_bound=of_loss.lower_bound, is_tie_proven=of_loss.is_optimal
+        )
 
     def _record(self) -> None:
         search = self.search
         assert search is not None
         whole = search.measure.whole
         wrong, bound = search.best.wrong / whole, search.bound / whole
-        self.n_updates += 1
-        if not self.recorder.is_due(wrong - bound, int(search.best.wrong), search.share):
+        if not self.recorder.is_due(wrong - bound, search.n_updates, search.share):
             return
         record = TraceRecord(
-            self.seconds, wrong, bound, wrong - bound, search.n_searched, 0, self.n_updates,
+            self.seconds, wrong, bound, wrong - bound, search.n_searched, 0, search.n_updates,
             search.share,
         )  # fmt: skip
         self.recorder.add(record, 0)
@@ -339,8 +367,8 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         for wrong in (rule.wrong, ended.wrong):
             if not abs(whole - right - wrong / factor) <= TOLERANCE * whole:
                 raise CertificateError(
-                    f"{ENGINE} found a rule that calls the weight {wrong / factor!r} wrong; counted "
-                    f"again it is {whole - right!r}"
+                    f"{ENGINE} found a rule that calls the weight {wrong / factor!r} wrong; "
+                    f"counted again it is {whole - right!r}"
                 )
         if not self.required.is_met_by(shares):
             raise CertificateError(f"{ENGINE} returned a rule that does not reach {self.required}")
@@ -362,7 +390,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
             total_seconds=self.seconds,
             initialization_seconds=self.initialization_seconds,
             nodes=0 if search is None else search.n_searched,
-            incumbent_updates=self.n_updates,
+            incumbent_updates=0 if search is None else search.n_updates,
             loss_evaluations=self.problem.loss.n_evaluations,
             table_supports=0 if search is None else search.n_scanned,
             table_left=0 if search is None else search.n_left,
@@ -398,7 +426,7 @@ class Ended:
 
 def _smallest(problem: RiskScoreProblem) -> NDArray[np.int64]:
     """A vector within the bounds, of a permitted size, that is as near to zero as possible."""
-    coef = np.clip(0, problem.lower, problem.upper).astype(np.int64)
+    coef: NDArray[np.int64] = np.clip(0, problem.lower, problem.upper).astype(np.int64)
     missing = problem.min_size - problem.model_size(coef)
     for j in np.flatnonzero(problem.usable & (coef[1:] == 0))[: max(missing, 0)].tolist():
         coef[1 + j] = 1 if problem.upper[1 + j] >= 1 else -1

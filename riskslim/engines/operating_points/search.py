@@ -1,7 +1,7 @@
 r"""The search for the best rule over all sets of items.
 
-Every set of items (support) is bounded on its cells by a fractional knapsack, many at a time, by the
-kernel of tables of supports. Those that could hold a better rule wait; then their points are looked
+Every set of items (support) is bounded on its cells by a fractional knapsack, many at a time, by
+the kernel of tables of supports. Those that could hold a better rule wait; then their points are looked
 at, the most promising support first. A good rule is known before that, from exchanges of items: it
 leaves few supports to wait.
 """
@@ -99,8 +99,9 @@ class RuleSearch:
         No rule calls less wrong, as far as is known of supports that were not bounded.
     share : float
         Of the supports that were scanned.
-    n_scanned, n_left, n_searched : int
-        Supports that were bounded, that the bound left, and whose points were looked at.
+    n_scanned, n_left, n_searched, n_updates : int
+        Supports that were bounded, that the bound left, and whose points were looked at; times that
+        the best rule changed.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class RuleSearch:
         self.least = 0.0
         self.is_scanned = False
         self.share = 0.0
-        self.n_scanned = self.n_left = self.n_searched = 0
+        self.n_scanned = self.n_left = self.n_searched = self.n_updates = 0
         self._waiting: list[_Waiting] = []
 
     def _for_rules(self, completion: Completion, min_size: int) -> Completion:
@@ -201,6 +202,7 @@ class RuleSearch:
                     self.unsettled = min(self.unsettled, one.bound)
                     continue
                 self.best = BestRule(fit, float(own.wrong[0]), own.features)
+                self.n_updates += 1
                 improved = True
         if improved:
             self.tied = [one for one in self.tied if one.bound <= self.kept]
@@ -316,10 +318,8 @@ class RuleSearch:
         self.share, self.is_scanned = 1.0, True
         self._search_waiting()
 
-    def _scanned(
-        self, tasks: list[tuple[Completion, Task]], cutoff: float
-    ) -> list[_Waiting]:
-        """Supports that tasks leave; those of tasks that leave too many one part after the other."""
+    def _scanned(self, tasks: list[tuple[Completion, Task]], cutoff: float) -> list[_Waiting]:
+        """Supports that tasks leave; tasks that leave too many are divided."""
         found: list[_Waiting] = []
         queue = deque(tasks)
         while queue and not self.rules.stop[0]:
@@ -334,7 +334,9 @@ class RuleSearch:
                 self.n_left += len(scanned.supports)
                 found += [
                     _Waiting(self.measure.least(bound), np.sort(support))
-                    for bound, support in zip(scanned.bounds.tolist(), scanned.supports, strict=True)
+                    for bound, support in zip(
+                        scanned.bounds.tolist(), scanned.supports, strict=True
+                    )
                 ]
         return found
 

@@ -112,7 +112,9 @@ def best_threshold(rows: RowStore, coef: NDArray[np.int64], required: RequiredSh
     while n and right[n - 1] == 0.0:
         n -= 1
     wrong = math.fsum(right[n:])
-    return Rule(_threshold(scores, n if of_positives else len(scores) - n, whole, of_positives), wrong)
+    return Rule(
+        _threshold(scores, n if of_positives else len(scores) - n, whole, of_positives), wrong
+    )
 
 
 def _threshold(scores: NDArray[np.float64], n: int, whole: bool, is_near_below: bool) -> float:
@@ -170,7 +172,9 @@ def shares_at(data: TrainingData, coef: NDArray[np.int64], threshold: float) -> 
 
 
 def cell_weights(
-    part: KernelRows, features: NDArray[np.int64], values: list[NDArray[np.float64]],
+    part: KernelRows,
+    features: NDArray[np.int64],
+    values: list[NDArray[np.float64]],
     n_bits: list[int],
 ) -> NDArray[np.float64]:
     """Weights of a block's rows by class and by the values of some features.

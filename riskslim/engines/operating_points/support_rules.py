@@ -236,7 +236,10 @@ class SupportRules:
     """
 
     def __init__(
-        self, problem: RiskScoreProblem, packed: EnumerationItems, measure: Measure,
+        self,
+        problem: RiskScoreProblem,
+        packed: EnumerationItems,
+        measure: Measure,
         stop: NDArray[np.int64],
     ) -> None:
         self.problem, self.packed, self.measure, self.stop = problem, packed, measure, stop
@@ -271,7 +274,9 @@ class SupportRules:
             parts = self.problem.loss.store.map(cell_weights, features, values, n_bits.tolist())
             return Cells(items, n_bits, np.sum(list(parts), axis=0), value)
         planes = [
-            plane for i in items.tolist() for plane in range(packed.first[i + 1] - 1, packed.first[i] - 1, -1)
+            plane
+            for i in items.tolist()
+            for plane in range(packed.first[i + 1] - 1, packed.first[i] - 1, -1)
         ]
         n = 1 << len(planes)
         counts = np.empty((2, n), np.int64)
@@ -388,15 +393,14 @@ class SupportRules:
             ends.astype(np.int64), np.ascontiguousarray(limits.points), limits.ends, rest_low,
             rest_high, self._intercepts, measure.capacity, most, step, measure.slack, MOST_NODES,
             self.stop, found, wrong, counted,
-            np.empty((k + 3) * n + (k + 1) * len(limits.points)), np.empty(2 * (k + 1) * n, np.int32),
+            np.empty((k + 3) * n + (k + 1) * len(limits.points)),
+            np.empty(2 * (k + 1) * n, np.int32),
         )  # fmt: skip
         self.n_nodes += int(counted[0])
         if status == kernels.STOPPED:
             return None
         order = np.argsort(features)
-        return Found(
-            features[order], found[:n_found, order], wrong[:n_found], status == 0
-        )
+        return Found(features[order], found[:n_found, order], wrong[:n_found], status == 0)
 
     def _points_of(self, j: int) -> NDArray[np.int64]:
         """Points that a feature may have, other than 0."""
