@@ -40,6 +40,7 @@ FLOORS_OF_ENGINES = (
     ("certify",),
     ("scales",),
     ("branch_and_bound",),
+    ("operating_points",),
     ("lattice_cpa",),
     ("choice",),
     ("fingerprint", "kept"),

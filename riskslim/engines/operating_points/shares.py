@@ -118,7 +118,7 @@ def best_threshold(rows: RowStore, coef: NDArray[np.int64], required: RequiredSh
 
 
 def _threshold(scores: NDArray[np.float64], n: int, whole: bool, is_near_below: bool) -> float:
-    """Where the n least scores are negative: next to them, or to the others."""
+    """Threshold above the n least scores: next to them, or to the others."""
     if n == 0:
         return float(scores[0])
     if n == len(scores):

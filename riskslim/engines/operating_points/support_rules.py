@@ -39,7 +39,7 @@ _WIDEST_VALUES = 8
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measure:
-    """What rules of a problem are measured by.
+    """Units and limits that rules of a problem are measured by.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Measure:
         return (most + self.slack) / self.unit[1] * (1.0 + SLACK) + 1e-9 if most >= 0 else 0.0
 
     def least(self, rows: float) -> float:
-        """What a bound of rows that are called wrong says: whole rows, or weight.
+        """Turn a bound of rows that are called wrong into whole rows, or weight.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ class Fit(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """What is known of rules that are equally good.
+    """The least objective of rules that are equally good, as far as it is known.
 
     Attributes
     ----------

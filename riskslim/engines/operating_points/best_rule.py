@@ -18,7 +18,7 @@ from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE
 from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportEnumeration
 from riskslim.engines.certify import certify, loss_accuracy
-from riskslim.engines.operating_points.search import BestRule, RuleSearch
+from riskslim.engines.operating_points.rule_search import BestRule, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import Measure, SupportRules
 from riskslim.engines.operating_points.ties import Fit, least_objective
@@ -122,7 +122,7 @@ def best_rule(
     Examples
     --------
     >>> from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
-    >>> from riskslim.engines.operating_points.driver import best_rule
+    >>> from riskslim.engines.operating_points.best_rule import best_rule
     >>> from riskslim.operating_point import RequiredShare
     >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
     >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
@@ -400,7 +400,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """What a search ended with.
+    """The rule that a search ended with, and what is proven of it.
 
     Attributes
     ----------
