@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from riskslim import (
     points_in,
     risk_at_most,
 )
+from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.operating_point import RequiredShare
 
 # Intercepts that are tried; points of small problems need none beyond.
@@ -42,11 +44,14 @@ def best_by_trying(problem, required, X, y, weights, *, with_objective=True):
     wide = problem.reaching(INTERCEPTS[0], INTERCEPTS[-1])
     rows = problem.constraint_rows
     differs = rows is not None and bool(rows.points[:, 0].any())
-    boxes = [range(int(a), int(b) + 1) for a, b in zip(problem.lower[1:], problem.upper[1:], strict=True)]
+    boxes = [
+        range(int(a), int(b) + 1) for a, b in zip(problem.lower[1:], problem.upper[1:], strict=True)
+    ]
     found = []
     for points in itertools.product(*boxes):
         intercepts = [
-            b for b in (INTERCEPTS if differs else INTERCEPTS[:1])
+            b
+            for b in (INTERCEPTS if differs else INTERCEPTS[:1])
             if wide.is_feasible([b if differs else wide.lower[0], *points])
         ]
         if not intercepts:
@@ -118,7 +123,9 @@ def drawn(seed):
         constraints.append(LinearConstraint(points={"(intercept)": 1, names[0]: 1}, upper=0))
     if scale == 1.0 and rng.random() < 0.1:
         constraints.append(risk_at_most(0.6, profile={names[0]: 1}))
-    data = TrainingData(X, y, sample_weight=weights, feature_names=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        data = TrainingData(X, y, sample_weight=weights, feature_names=names)
     if rng.random() < 0.1:
         data = data.with_class_weight("balanced")
     problem = RiskScoreProblem(

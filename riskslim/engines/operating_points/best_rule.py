@@ -16,7 +16,11 @@ from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE
-from riskslim.engines.branch_and_bound.support_enumeration import Completion, SupportEnumeration
+from riskslim.engines.branch_and_bound.support_enumeration import (
+    MOST_PLANES,
+    Completion,
+    SupportEnumeration,
+)
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.operating_points.rule_search import BestRule, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
@@ -235,8 +239,8 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
             problem, rules, tables, completion, begin,
             gap=math.floor(limits["gap_tolerance"] * measure.whole) if measure.is_exact
             else limits["gap_tolerance"] * measure.whole,
-            node_limit=limits["node_limit"] or math.inf, n_threads=limits["n_threads"],
-            on_change=self._record,
+            node_limit=math.inf if limits["node_limit"] is None else limits["node_limit"],
+            n_threads=limits["n_threads"], on_change=self._record,
         )  # fmt: skip
         self._record()
         until = self.seconds + EXCHANGE_SHARE * self.remaining
@@ -245,7 +249,10 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         search.scan()
         if not is_all:
             search.is_scanned = False
-        return self._with_tie(search, is_all)
+        ended = self._with_tie(search, is_all)
+        # Where not all points of a support were looked at, what ties were looked for in is better.
+        found = best_threshold(rows, ended.fit.coef, self.required)
+        return dataclasses.replace(ended, wrong=min(ended.wrong, found.wrong))
 
     def _completion(self, tables: SupportEnumeration) -> tuple[Completion | None, bool]:
         """All supports, or those of items of few values, and of as many as tables can have."""
@@ -266,20 +273,12 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
     def _with_tie(self, search: RuleSearch, is_all: bool) -> Ended:
         """Look for the least objective of rules that are equally good."""
         best, measure = search.best, search.measure
-        message = ""
-        if not search.is_complete:
-            message = "node limit reached" if not self.stop[0] else "time limit reached"
-        if not is_all and not message:
-            message = "not all features have few values"
+        message = self._why_incomplete(search, is_all)
         wrong = measure.weight(best.wrong)
         bound = measure.weight(search.bound)
-        is_known = (
-            search.is_complete
-            and search.keeps_ties
-            and search.unsettled > measure.as_good_as(best.wrong)
-        )
-        supports = search.equals if is_known else search.equals[:1]
         equal = measure.as_good_as(best.wrong)
+        is_known = search.is_complete and search.keeps_ties and search.unsettled > equal
+        supports = search.equals if is_known else search.equals[:1]
         tie = least_objective(search.rules, supports, equal, best.fit)
         fit = best.fit if tie.best is None else tie.best
         if is_known and len(best.features):
@@ -287,9 +286,23 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         ended = Ended(fit, wrong, bound, 0.0, False, message)
         return self._with_objective(ended, search) if search.is_complete else ended
 
+    def _why_incomplete(self, search: RuleSearch, is_all: bool) -> str:
+        """Say why not all is proven; empty if all is."""
+        if search.is_complete:
+            return ""
+        if self.stop[0]:
+            return "time limit reached"
+        return "node limit reached" if is_all else self._beyond_tables
+
+    @property
+    def _beyond_tables(self) -> str:
+        """Say what keeps tables from looking at all supports."""
+        few = f"tables have supports of up to {MOST_PLANES} items of two values"
+        return f"{few}, and features of up to eight values"
+
     def _without_tables(self, first: NDArray[np.int64], wrong: float) -> Ended:
         fit = Fit(first, self.problem.objective(first))
-        return Ended(fit, wrong, 0.0, 0.0, False, "not all features have few values")
+        return Ended(fit, wrong, 0.0, 0.0, False, self._beyond_tables)
 
     def _with_objective(self, ended: Ended, search: RuleSearch) -> Ended:
         """Look for the least objective by the loss, where too many supports have such rules.
@@ -318,8 +331,9 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         vector = np.array([found.intercept, *found.coefficients.tolist()], np.int64)
         fit = Fit(vector, of_loss.objective)
         return dataclasses.replace(
-            ended, fit=fit, lower_bound=of_loss.lower_bound, is_tie_proven=of_loss.is_optimal
-        )
+            ended, fit=fit, lower_bound=of_loss.lower_bound,
+            is_tie_proven=of_loss.is_optimal and search.unsettled > most,
+        )  # fmt: skip
 
     def _record(self) -> None:
         search = self.search
