@@ -22,6 +22,7 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportEnumeration,
 )
 from riskslim.engines.certify import certify, loss_accuracy
+from riskslim.engines.operating_points.row_bounds import least_wrong_of_rows
 from riskslim.engines.operating_points.rule_search import BestRule, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import Measure, SupportRules
@@ -248,7 +249,10 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         self.initialization_seconds = self.seconds
         search.scan()
         if not is_all:
-            search.is_scanned = False
+            search.is_scanned, search.unscanned = False, np.flatnonzero(problem.usable)
+        if not search.is_scanned:
+            least = least_wrong_of_rows(rows, search.unscanned, self.required)
+            search.least = least / measure.weight(1.0) * (1.0 - TOLERANCE)
         ended = self._with_tie(search, is_all)
         # Where not all points of a support were looked at, what ties were looked for in is better.
         found = best_threshold(rows, ended.fit.coef, self.required)
@@ -302,7 +306,9 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
 
     def _without_tables(self, first: NDArray[np.int64], wrong: float) -> Ended:
         fit = Fit(first, self.problem.objective(first))
-        return Ended(fit, wrong, 0.0, 0.0, False, self._beyond_tables)
+        features = np.flatnonzero(self.problem.usable)
+        least = least_wrong_of_rows(self.problem.loss.store, features, self.required)
+        return Ended(fit, wrong, min(least, wrong), 0.0, False, self._beyond_tables)
 
     def _with_objective(self, ended: Ended, search: RuleSearch) -> Ended:
         """Look for the least objective by the loss, where too many supports have such rules.

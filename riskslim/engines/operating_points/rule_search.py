@@ -1,9 +1,9 @@
 r"""The search for the best rule over all sets of items.
 
 Every set of items (support) is bounded on its cells by a fractional knapsack, many at a time, by
-the kernel of tables of supports. Those that could hold a better rule wait; then their points are looked
-at, the most promising support first. A good rule is known before that, from exchanges of items: it
-leaves few supports to wait.
+the kernel of tables of supports. Those that could hold a better rule wait; then their points are
+looked at, the most promising support first. A good rule is known before that, from exchanges of
+items: it leaves few supports to wait.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ class RuleSearch:
         Whether every support was bounded.
     least : float
         No rule calls less wrong, as far as is known of supports that were not bounded.
+    unscanned : int64 array of shape (k,)
+        Features that these have.
     share : float
         Of the supports that were scanned.
     n_scanned, n_left, n_searched, n_updates : int
@@ -125,7 +127,7 @@ class RuleSearch:
         self.tied: list[_Waiting] = []
         self.keeps_ties = gap == 0.0
         self.unsettled = math.inf
-        self.least = 0.0
+        self.least, self.unscanned = 0.0, completion.packed.features
         self.is_scanned = False
         self.share = 0.0
         self.n_scanned = self.n_left = self.n_searched = self.n_updates = 0
@@ -303,6 +305,11 @@ class RuleSearch:
             batch = list(itertools.islice(tasks, TASKS_AT_A_TIME))
             if not batch:
                 break
+            # Tasks come in the order of their items: all that are left are from here on.
+            n_in, prefix = completion.n_in, batch[0].prefix
+            first = prefix[n_in] if len(prefix) > n_in else n_in
+            features = completion.packed.features
+            self.unscanned = np.concatenate((features[:n_in], features[first:]))
             before = self.share
             self._waiting += self._scanned(
                 [(completion, task) for task in batch], self.measure.cutoff(self.kept)

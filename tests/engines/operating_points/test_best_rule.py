@@ -96,7 +96,8 @@ def test_a_search_that_is_stopped_anywhere_has_valid_bounds(first, monkeypatch):
             try:
                 solution = best_rule(problem, required)
             except RiskSLIMError as error:
-                assert "Give more time" in str(error)
+                if "Give more time" not in str(error):
+                    raise
                 continue
         ended.add(solution.certificate.status)
         found = faults(solution, best, required, problem.scales, is_stopped=True)
