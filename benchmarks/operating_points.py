@@ -5,8 +5,8 @@
 
 DATA_FOLDER has a folder raw with the raw tables of benchmarks.datasets. Items are 0/1: so many
 cut-offs of each column of numbers, levels, and one for values that are missing; zeros are values.
-Each case is searched once at each sensitivity, and is one row of OUTPUT_FOLDER/operating_points.csv,
-written when it ends; rows that are there already are not computed again.
+Each case is searched once at each sensitivity, and is one row of
+OUTPUT_FOLDER/operating_points.csv, written when it ends; rows that are there already are not computed again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from riskslim.operating_point import RequiredShare
 
 KEYS = ("case", "sensitivity", "threads")
 FIELDS = (
-    *KEYS, "rows", "items", "size", "points", "supports", "left", "searched", "found", "specificity",
-    "bound", "tie_proven", "share", "cpu_seconds", "seconds", "rule",
+    *KEYS, "rows", "items", "size", "points", "supports", "left", "searched", "found",
+    "specificity", "bound", "tie_proven", "share", "cpu_seconds", "seconds", "rule",
 )  # fmt: skip
 
 
@@ -179,13 +179,13 @@ def write_tables(rows: Sequence[Row]) -> str:
         "| specificity | at most | CPU seconds |",
         "|---|---:|---:|" + "---:|" * 8,
     ]
-    for row in rows:
-        lines.append(
-            f"| {row['case']} | {row['items']} | {row['size']} | {row['points']} "
-            f"| {float(row['sensitivity']):.0%} | {int(row['supports']):,} | {int(row['left']):,} "
-            f"| {int(row['searched']):,} | {float(row['specificity']):.4f} "
-            f"| {float(row['bound']):.4f} | {float(row['cpu_seconds']):.1f} |"
-        )
+    lines += [
+        f"| {row['case']} | {row['items']} | {row['size']} | {row['points']} "
+        f"| {float(row['sensitivity']):.0%} | {int(row['supports']):,} | {int(row['left']):,} "
+        f"| {int(row['searched']):,} | {float(row['specificity']):.4f} "
+        f"| {float(row['bound']):.4f} | {float(row['cpu_seconds']):.1f} |"
+        for row in rows
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -22,11 +22,12 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportEnumeration,
 )
 from riskslim.engines.certify import certify, loss_accuracy
+from riskslim.engines.operating_points.exchanges import exchanged
 from riskslim.engines.operating_points.row_bounds import least_wrong_of_rows
 from riskslim.engines.operating_points.rule_search import BestRule, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import Measure, SupportRules
-from riskslim.engines.operating_points.ties import Fit, least_objective
+from riskslim.engines.operating_points.ties import Fit, fitted_on_rows, least_objective
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
     DEFAULT_TIME_LIMIT,
@@ -53,6 +54,9 @@ logger = logging.getLogger("riskslim.operating_points")
 ENGINE = "operating_points"
 # Of the time limit: exchanges of items before all supports are looked at.
 EXCHANGE_SHARE = 0.1
+# The same of changes that are counted on the rows, of scores that tables cannot have, or of more
+# items than tables can have all sets of.
+ROWS_SHARE, TABLE_SIZE = 0.3, 6
 
 
 def best_rule(
@@ -246,6 +250,8 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         self._record()
         until = self.seconds + EXCHANGE_SHARE * self.remaining
         search.exchange(lambda: self.seconds > until)
+        if not is_all or problem.max_size > TABLE_SIZE:
+            search.consider(self._exchanged(search.best.fit.coef))
         self.initialization_seconds = self.seconds
         search.scan()
         if not is_all:
@@ -305,7 +311,9 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         return f"{few}, and features of up to eight values"
 
     def _without_tables(self, first: NDArray[np.int64], wrong: float) -> Ended:
-        fit = Fit(first, self.problem.objective(first))
+        coef = self._exchanged(first)
+        rule = best_threshold(self.problem.loss.store, coef, self.required)
+        fit, wrong = fitted_on_rows(self.problem, coef), min(wrong, rule.wrong)
         features = np.flatnonzero(self.problem.usable)
         least = least_wrong_of_rows(self.problem.loss.store, features, self.required)
         return Ended(fit, wrong, min(least, wrong), 0.0, False, self._beyond_tables)
@@ -339,6 +347,17 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         return dataclasses.replace(
             ended, fit=fit, lower_bound=of_loss.lower_bound,
             is_tie_proven=of_loss.is_optimal and search.unsettled > most,
+        )  # fmt: skip
+
+    def _exchanged(self, coef: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A vector with a better rule, by changes that are counted on the rows."""
+        rows, until = self.problem.loss.store, self.seconds + ROWS_SHARE * self.remaining
+        if not rows.is_block:
+            return coef
+        b = int(coef[0])
+        return exchanged(
+            self.problem.reaching(b, b), rows.block_for("exchanges"), self.required, coef,
+            lambda: self.is_stopped() or self.seconds > until,
         )  # fmt: skip
 
     def _record(self) -> None:

@@ -24,8 +24,9 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
     SupportEnumeration,
     Task,
 )
+from riskslim.engines.operating_points.shares import best_threshold
 from riskslim.engines.operating_points.support_rules import Found, SupportRules
-from riskslim.engines.operating_points.ties import Fit, fitted
+from riskslim.engines.operating_points.ties import Fit, fitted, fitted_on_rows
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -41,8 +42,8 @@ MOST_WAITING = 200_000
 MOST_TIED = 50_000
 # Pairs of items that exchanges begin with, and supports of each exchange that are looked at.
 STARTS, LOOKED_AT = 12, 6
-# Predicted seconds of one exchange beyond which there are none.
-MOST_EXCHANGE_SECONDS = 5.0
+# Points of one support that are looked at there.
+EXCHANGE_NODES = 300_000
 
 
 class BestRule(NamedTuple):
@@ -133,6 +134,23 @@ class RuleSearch:
         self.n_scanned = self.n_left = self.n_searched = self.n_updates = 0
         self._waiting: list[_Waiting] = []
 
+    def consider(self, coef: NDArray[np.int64]) -> None:
+        """Take over a rule that another search has found, if it is better.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+            Feasible.
+        """
+        rows = self.problem.loss.store
+        rule = best_threshold(rows, coef, self.measure.required)
+        wrong = self.measure.counted(rule.wrong)
+        if wrong <= self.better:
+            fit = fitted_on_rows(self.problem, coef)
+            self.best = BestRule(fit, wrong, np.flatnonzero(coef[1:]))
+            self.n_updates += 1
+            self.on_change()
+
     def _for_rules(self, completion: Completion, min_size: int) -> Completion:
         return completion.for_rules(self.measure.side, self.measure.most_rows, min_size)
 
@@ -175,14 +193,14 @@ class RuleSearch:
 
     # ---- points of supports --------------------------------------------------------------
 
-    def _consider(self, waiting: list[_Waiting]) -> bool:
+    def _consider(self, waiting: list[_Waiting], most_nodes: int | None = None) -> bool:
         """Look at the points of some supports, with one limit; True if a rule is better."""
         better, kept = self.better, self.kept
         waiting = [one for one in waiting if one.bound <= kept]
         found: list[Found | None] = [None] * len(waiting)
 
         def look_at(k: int) -> None:
-            found[k] = self.rules.best(waiting[k].features, better)
+            found[k] = self.rules.best(waiting[k].features, better, most_nodes)
 
         chosen = [k for k, one in enumerate(waiting) if one.bound <= better]
         in_threads(lambda i: look_at(chosen[i]), len(chosen), self.n_threads)
@@ -260,7 +278,9 @@ class RuleSearch:
 
     def _offer(self, supports: list[_Waiting]) -> bool:
         size = self.problem.min_size
-        return self._consider([one for one in supports if len(one.features) >= size])
+        return self._consider(
+            [one for one in supports if len(one.features) >= size], EXCHANGE_NODES
+        )
 
     def _exchange_items(self, support: NDArray[np.int64], is_late: Callable[[], bool]) -> None:
         """Exchange up to two items of a support for others as long as that helps."""

@@ -330,7 +330,9 @@ class SupportRules:
         rule = best_threshold(problem.loss.store, coef, self.measure.required)
         return self.measure.counted(rule.wrong) <= wrong + self.measure.step / 2
 
-    def best(self, features: NDArray[np.int64], most: float) -> Found | None:
+    def best(
+        self, features: NDArray[np.int64], most: float, most_nodes: int | None = None
+    ) -> Found | None:
         """The best rule of a support.
 
         Parameters
@@ -338,13 +340,15 @@ class SupportRules:
         features : int64 array of shape (k,)
         most : float
             What it may call wrong: no other one is looked for.
+        most_nodes : int, optional
+            Points that are looked at. None: as many as there may be.
 
         Returns
         -------
         Found or None
             With one rule or none; None: nothing is known, it was stopped.
         """
-        return self._found(features, most, self.measure.step, 1)
+        return self._found(features, most, self.measure.step, 1, most_nodes)
 
     def all(self, features: NDArray[np.int64], most: float, capacity: int) -> Found | None:
         """All rules of a support that call no more wrong than a limit.
@@ -360,10 +364,15 @@ class SupportRules:
         -------
         Found or None
         """
-        return self._found(features, most, -1.0, capacity)
+        return self._found(features, most, -1.0, capacity, None)
 
     def _found(
-        self, features: NDArray[np.int64], most: float, step: float, capacity: int
+        self,
+        features: NDArray[np.int64],
+        most: float,
+        step: float,
+        capacity: int,
+        most_nodes: int | None,
     ) -> Found | None:
         features = np.asarray(features, np.int64)
         nothing = Found(features, np.zeros((0, len(features)), np.int64), np.zeros(0), True)
@@ -391,7 +400,8 @@ class SupportRules:
             cells.n_bits, np.ascontiguousarray(cells.weights[measure.side]),
             np.ascontiguousarray(cells.weights[1 - measure.side]), direction * cells.value, points,
             ends.astype(np.int64), np.ascontiguousarray(limits.points), limits.ends, rest_low,
-            rest_high, self._intercepts, measure.capacity, most, step, measure.slack, MOST_NODES,
+            rest_high, self._intercepts, measure.capacity, most, step, measure.slack,
+            MOST_NODES if most_nodes is None else most_nodes,
             self.stop, found, wrong, counted,
             np.empty((k + 3) * n + (k + 1) * len(limits.points)),
             np.empty(2 * (k + 1) * n, np.int32),

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import support_enumeration as tables
 from riskslim.engines.operating_points.intercepts import best_intercepts
+from riskslim.engines.operating_points.shares import weights_by_score
 
 if TYPE_CHECKING:
     from riskslim.engines.operating_points.support_rules import Found, SupportRules
+    from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Fit", "Tie", "fitted", "least_objective"]
+__all__ = ["Fit", "Tie", "fitted", "fitted_on_rows", "least_objective"]
 
 # Vectors of points of one support that are compared, and how many at a time.
 MOST_VECTORS, AT_A_TIME = 400_000, 20_000
@@ -152,6 +154,37 @@ def fitted(rules: SupportRules, found: Found, known: Fit | None = None) -> Fit |
                 best = Fit(coef, objective)
                 break
     return None if best is known else best
+
+
+def fitted_on_rows(problem: RiskScoreProblem, coef: NDArray[np.int64]) -> Fit:
+    """A vector with the best intercept for its points, as far as that is allowed.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : ndarray of int64, shape (d + 1,)
+        Feasible.
+
+    Returns
+    -------
+    Fit
+    """
+    parts = list(problem.loss.store.map(weights_by_score, coef))
+    scores = np.concatenate([part for part, _ in parts])
+    weights = np.concatenate([part for _, part in parts], axis=1) / problem.loss.data.total_weight
+    low, high = problem.open_intercepts
+    fit = best_intercepts(
+        scores[None], weights, problem.scales, np.array([problem.sum_of_squares(coef)]),
+        np.array([-math.inf if low else float(problem.lower[0])]),
+        np.array([math.inf if high else float(problem.upper[0])]),
+    )  # fmt: skip
+    moved = coef.copy()
+    moved[0] = fit.intercepts[0]
+    for vector in (moved, coef):
+        wide = problem.reaching(int(vector[0]), int(vector[0]))
+        if wide.is_feasible(vector):
+            break
+    return Fit(vector, wide.objective(vector))
 
 
 def _values_of(value: NDArray[np.float64], n_bits: NDArray[np.int64]) -> NDArray[np.float64]:
