@@ -6,7 +6,8 @@
 DATA_FOLDER has a folder raw with the raw tables of benchmarks.datasets. Items are 0/1: so many
 cut-offs of each column of numbers, levels, and one for values that are missing; zeros are values.
 Each case is searched once at each sensitivity, and is one row of
-OUTPUT_FOLDER/operating_points.csv, written when it ends; rows that are there already are not computed again.
+OUTPUT_FOLDER/operating_points.csv, written when it ends; rows that are there already are not
+computed again.
 """
 
 from __future__ import annotations

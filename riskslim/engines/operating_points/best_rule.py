@@ -288,7 +288,8 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         bound = measure.weight(search.bound)
         equal = measure.as_good_as(best.wrong)
         is_known = search.is_complete and search.keeps_ties and search.unsettled > equal
-        supports = search.equals if is_known else search.equals[:1]
+        known = [best.features] if search.rules.has(best.features) else []
+        supports = search.equals if is_known else known
         tie = least_objective(search.rules, supports, equal, best.fit)
         fit = best.fit if tie.best is None else tie.best
         if is_known and len(best.features):

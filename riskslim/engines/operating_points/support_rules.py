@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import rules as kernels
+from riskslim.engines.branch_and_bound.support_enumeration import MOST_PLANES
 from riskslim.engines.operating_points.shares import best_threshold, cell_weights
 from riskslim.operating_point import TOLERANCE, RequiredShare
 
@@ -251,6 +252,20 @@ class SupportRules:
             WIDEST_INTERCEPT if high_is_open else problem.upper[0],
         ], np.int64)  # fmt: skip
         self._listed = functools.cache(self._points_of)
+
+    def has(self, features: NDArray[np.int64]) -> bool:
+        """True if some features are items, of no more values than cells can have.
+
+        Parameters
+        ----------
+        features : int64 array of shape (k,)
+
+        Returns
+        -------
+        bool
+        """
+        items = [self._item[j] for j in features.tolist() if j in self._item]
+        return len(items) == len(features) and self.packed.n_planes[items].sum() <= MOST_PLANES
 
     def cells(self, features: NDArray[np.int64]) -> Cells | None:
         """Rows or weights of the cells of a support.
