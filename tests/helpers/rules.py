@@ -19,6 +19,7 @@ from riskslim import (
     points_in,
     risk_at_most,
 )
+from riskslim.engines.branch_and_bound.support_enumeration import MOST_PLANES
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.operating_point import RequiredShare
 
@@ -108,6 +109,9 @@ def drawn(seed):
         ends = {"intercept_lower": -2, "intercept_upper": 1}
     coefficients = CoefficientSet(names, lower.tolist(), upper.tolist(), **ends)
     size = int(rng.integers(1, d + 1))
+    planes = sorted((int(k - 1).bit_length() for k in n_values), reverse=True)
+    while sum(planes[:size]) > MOST_PLANES:
+        size -= 1
     constraints = []
     if rng.random() < 0.3:
         constraints.append(at_most(1, names[:2]))

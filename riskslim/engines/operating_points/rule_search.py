@@ -42,6 +42,8 @@ MOST_WAITING = 200_000
 MOST_TIED = 50_000
 # Pairs of items that exchanges begin with, and supports of each exchange that are looked at.
 STARTS, LOOKED_AT = 12, 6
+# So few supports are looked at without exchanges.
+FEW_SUPPORTS = 40
 # Points of one support that are looked at there.
 EXCHANGE_NODES = 300_000
 
@@ -259,6 +261,8 @@ class RuleSearch:
         is_late : callable
             Asked between exchanges; True ends them.
         """
+        if self.completion.n_supports <= FEW_SUPPORTS:
+            return
         keeps, self.keeps_ties = self.keeps_ties, False  # all supports are scanned later
         unsettled = self.unsettled
         for pair in self._more([], math.inf, STARTS):
