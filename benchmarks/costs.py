@@ -262,9 +262,10 @@ def scan_seconds(packed: EnumerationItems, max_size: int, level: int, cutoff: fl
         packed.words, packed.n_rows, packed.side, packed.shifts, packed.unit, packed.value,
         packed.first, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.full(m, 1e-6), np.empty(0),
         np.zeros((m, m), np.uint8), np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level,
-        np.zeros((0, 4)), np.zeros(0), 0, np.zeros(1, np.int64),
+        np.zeros((0, 4)), np.zeros(0), 0, np.zeros(0), np.zeros(1, np.int64),
         np.empty((MOST_FOUND, max_size), np.int64), np.empty(MOST_FOUND),
         np.empty((1, 1), np.int64), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
+        np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
         np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
     )  # fmt: skip
     began = time.process_time()

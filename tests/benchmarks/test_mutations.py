@@ -293,7 +293,7 @@ def test_suite_of_a_module(checkout):
 def test_extensions_of_a_header():
     kernels = ROOT / "riskslim" / "_kernels"
     assert users_of(kernels / "nodes.pyx") == ["nodes"]
-    assert users_of(kernels / "cells.h") == ["cutoffs", "support_enumeration"]
+    assert users_of(kernels / "cells.h") == ["cutoffs", "rules", "support_enumeration"]
     assert users_of(kernels / "row_tiles.h") == [
         "distinct",
         "heuristics",

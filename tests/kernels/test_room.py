@@ -25,9 +25,11 @@ from riskslim import (
 )
 from riskslim.data import nested_thresholds, packed
 from riskslim.engines.branch_and_bound import additive, elimination
+from riskslim.engines.operating_points.best_rule import best_rule
 from riskslim.engines.settings import TunedSettings
 from riskslim.heuristics.mixed import MixedSearch
 from riskslim.heuristics.supports import search_supports
+from riskslim.operating_point import RequiredShare
 
 # Arrays that kernels work in, which hold nothing before and after.
 WORK = {
@@ -49,6 +51,7 @@ WORK = {
         "best_steps": ["work", "work_values"], "polish": ["position"],
     },
     "support_enumeration": {"scan": ["room64", "room32", "room_float"]},
+    "rules": {"count": ["parts"], "best_points": ["room", "room32"]},
 }  # fmt: skip
 # Their rows are blocks of as many entries as a kernel says.
 OF_BLOCKS = {("distinct", "plane"), ("ranges", "workspace")}
@@ -180,6 +183,8 @@ def of_searches():
         problem = problem_of(X, **options)
         given = TunedSettings(**settings)
         yield stated(branch_and_bound(problem, settings=given, time_limit=600.0, **arguments))
+    rule = best_rule(problem_of(items(11, 200, 9)), RequiredShare("sensitivity", 0.9))
+    yield stated(rule), rule.certificate.rule
     problem = problem_of(cut_offs(10, 400, 2, 30))
     yield [vector.tolist() for vector in search_supports(problem, effort=1)]
 

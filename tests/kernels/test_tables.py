@@ -29,7 +29,7 @@ def packed_items(X, y, weights):
 
 def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
          price=1e-3, ridge=0.0, apart=None, stop=0, room=100_000, rates=(), shares=(),
-         settles=0, vectors=None):  # fmt: skip
+         settles=0, vectors=None, knapsack=()):  # fmt: skip
     """All arguments of a scan, most of them by default; one point is worth 1 in log-odds."""
     rates = np.array(rates, float).reshape(-1, 4)
     m, (least, most) = len(packed.features), sizes
@@ -51,8 +51,9 @@ def scan(packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, 
         packed.first, -high, high, 1.0, 1.0, np.full(m, price) + ridge,
         np.full(m, price), np.full(m, ridge)[: m * bool(np.any(ridge))],
         np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
-        least, most, depth, cutoff, level, rates, np.array(shares, float), settles, flag, found,
-        bound, vectors if len(rates) or len(shares) else np.zeros((1, 1), np.int64), counted,
+        least, most, depth, cutoff, level, rates, np.array(shares, float), settles,
+        np.array(knapsack, float), flag, found, bound,
+        vectors if len(rates) or len(shares) else np.zeros((1, 1), np.int64), counted,
         np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
         np.empty(n_floats, np.float32),
     )  # fmt: skip
