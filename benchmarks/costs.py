@@ -266,7 +266,6 @@ def scan_seconds(packed: EnumerationItems, max_size: int, level: int, cutoff: fl
         np.empty((MOST_FOUND, max_size), np.int64), np.empty(MOST_FOUND),
         np.empty((1, 1), np.int64), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
         np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
-        np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
     )  # fmt: skip
     began = time.process_time()
     assert kernels.scan(*arguments) >= 0

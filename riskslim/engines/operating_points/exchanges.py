@@ -88,7 +88,7 @@ def _changes(problem: RiskScoreProblem, coef: NDArray[np.int64]) -> Iterator[lis
 
 
 class _Counting:
-    """What the best threshold of given scores calls wrong.
+    """Weight that the best threshold of given scores calls wrong.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What no rule is better than, from the rows that some features tell apart.
+"""Bounds of all rules, from the rows that some features tell apart.
 
 A rule calls rows alike that have the same values of all features that its score may use. As cells
 they bound every rule on these features (:mod:`riskslim._kernels.rules`), however many there are: a
