@@ -59,6 +59,7 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
+from riskslim.operating_point import RequiredShare
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_ridge
 from riskslim.problem.starts import start_of
 from riskslim.reader import are_paths, read
@@ -89,6 +90,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max},
 
     and proves how far from optimal its result can be at most (``certificate_``).
+
+    With ``sensitivity`` or ``specificity`` it is the best rule: of all scores that reach this share
+    of the training rows from some score on, one with the most of the other share, and of those one
+    with the least objective.
 
     With ``l2_penalty`` or ``shrinkage`` a ridge penalty on the weights in log-odds,
     :math:`\sum_j \alpha_j (\lambda_j / m)^2`, is added, which keeps points small for which few rows
@@ -194,6 +199,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How sheets of the score show points: "non-negative" turns conditions with negative points
         round. Scores are those of the sheet; coefficients, risks and certificate are the same
         (:meth:`RiskScore.with_layout`).
+    sensitivity : float, optional
+        Find the best rule that must not miss cases: of all scores that call at least this share of
+        the positive rows positive, one that calls the fewest of the others positive. What is
+        positive is said by ``risk_score_.operating_point``, and ``predict`` goes by it. Weights of
+        rows count; weights of classes do not move these shares.
+    specificity : float, optional
+        The other way round: at least this share of the negative rows is called negative, and most
+        of the positive ones are found. One of both may be given.
 
     Attributes
     ----------
@@ -309,6 +322,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positive_label: Any = None,
         start: Any = None,
         points: str = "fitted",
+        sensitivity: float | None = None,
+        specificity: float | None = None,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -341,6 +356,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.positive_label = positive_label
         self.start = start
         self.points = points
+        self.sensitivity = sensitivity
+        self.specificity = specificity
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | str | None = None
@@ -428,8 +445,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            The label of which the risk is above 50%. At exactly 50%, where ``decision_function`` is
-            0, the first of ``classes_``, as scikit-learn has it.
+            With ``sensitivity`` or ``specificity`` the positive label from the threshold of
+            ``risk_score_.operating_point`` on. Otherwise the label of which the risk is above 50%;
+            at exactly 50%, where ``decision_function`` is 0, the first of ``classes_``, as
+            scikit-learn has it.
         """
         if is_collection(X):
             return self._later(X, type(self).predict, self.classes_.dtype)
@@ -469,11 +488,12 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if is_collection(X):
             return self._later(X, type(self).predict_log_proba, np.float64, 2)
-        log_odds = self.decision_function(X)
+        score, rows = self._score_and_rows(X)
+        log_odds = score.log_odds(rows) if self._is_last() else -score.log_odds(rows)
         return -np.logaddexp(0.0, np.column_stack((log_odds, -log_odds)))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Compute the log-odds of each row.
+        """Compute what is positive where the second of ``classes_`` is predicted: log-odds.
 
         Parameters
         ----------
@@ -483,13 +503,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of float64, shape (n,)
             Of the second of ``classes_``, as scikit-learn has it: (score + intercept) / scale, or
-            minus that where ``positive_label`` is the first of them.
+            minus that where ``positive_label`` is the first of them. With ``sensitivity`` or
+            ``specificity`` in excess of the threshold, as :meth:`RiskScore.decision_function` says.
         """
         if is_collection(X):
             return self._later(X, type(self).decision_function, np.float64)
         score, rows = self._score_and_rows(X)
-        log_odds = score.decision_function(rows)
-        return log_odds if self._is_last() else 0.0 - log_odds
+        found = score.decision_function(rows)
+        return found if self._is_last() else 0.0 - found
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Compute the score of each row: the sum of its points, the intercept not included.
@@ -529,12 +550,41 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
             seed = int(seed) % MAX_SEED
         check_solver(self.solver)
+        self.required_share()
         if engine_named(self.engine).name == "lattice_cpa":
             import_solver(self.solver)
         checked_points_shown(self.points)
         return checked_limits(
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
         )
+
+    def required_share(self) -> RequiredShare | None:
+        """Return the share that the score has to reach, None where it is fitted for the loss.
+
+        Returns
+        -------
+        RequiredShare or None
+
+        Raises
+        ------
+        ValueError
+            Both shares are given, or one that is none.
+
+        Examples
+        --------
+        >>> from riskslim import RiskSLIMClassifier
+        >>> print(RiskSLIMClassifier(sensitivity=0.95).required_share())
+        finds at least 95% of the positive rows
+        """
+        if self.sensitivity is not None and self.specificity is not None:
+            raise ValueError(
+                "sensitivity and specificity exclude each other: the score reaches one of them, "
+                "and has as much of the other as is possible; operating_point_at_least is a "
+                "constraint on both"
+            )
+        if self.sensitivity is not None:
+            return RequiredShare("sensitivity", self.sensitivity)
+        return None if self.specificity is None else RequiredShare("specificity", self.specificity)
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
         """State the problem that is solved when the classifier is fitted to some rows.
@@ -576,6 +626,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solver=None if self.solver == DEFAULT_SOLVER else self.solver,
             n_solutions=self.n_solutions,
             within=self.within,
+            required=self.required_share(),
         )
         return problem, {
             "engine": choice.name, **limits, **arguments, "settings": self.settings,

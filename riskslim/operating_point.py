@@ -17,10 +17,12 @@ from typing import Any
 
 from riskslim._checks import checked_number
 
-__all__ = ["RequiredShare", "RuleCertificate", "Shares"]
+__all__ = ["DecisionThreshold", "RequiredShare", "RuleCertificate", "Shares"]
 
 # Part of the whole weight by which shares are compared.
 TOLERANCE = 1e-9
+# Larger floats that are whole numbers are not all exact.
+_EXACT = 2**53
 _OTHER = {"sensitivity": "specificity", "specificity": "sensitivity"}
 
 
@@ -84,6 +86,40 @@ class Shares:
         float
         """
         return self.positives if name == "sensitivity" else self.negatives
+
+    def describe(self) -> str:
+        """Say in a sentence whom the rule finds, and whom it leaves out.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from riskslim.operating_point import Shares
+        >>> Shares(193, 203, 6280, 11841).describe()
+        'Finds 193 of 203 (95.1%), leaves out 6,280 of 11,841 (53.0%) of the others.'
+        """
+        found = _count(self.true_positives, self.positives, self.sensitivity)
+        left_out = _count(self.true_negatives, self.negatives, self.specificity)
+        return f"Finds {found}, leaves out {left_out} of the others."
+
+    def faults(self) -> tuple[str, ...]:
+        """Name what no shares of rows can be.
+
+        Returns
+        -------
+        tuple of str
+        """
+        if not all(map(math.isfinite, dataclasses.astuple(self))):
+            return ("a count of the rule is not finite",)
+        if not (
+            0 <= self.true_positives <= self.positives
+            and 0 <= self.true_negatives <= self.negatives
+            and min(self.positives, self.negatives) > 0
+        ):
+            return ("the rule's counts are not between 0 and the whole",)
+        return ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,18 +252,25 @@ class RuleCertificate:
         str
             Two sentences or three.
         """
+        return f"{self.shares.describe()} {self.proven()}"
+
+    def proven(self) -> str:
+        """Say how much better another rule can be.
+
+        Returns
+        -------
+        str
+            A sentence, or two.
+        """
         shares, other = self.shares, self.required.other
-        found = _count(shares.true_positives, shares.positives, shares.sensitivity)
-        left_out = _count(shares.true_negatives, shares.negatives, shares.specificity)
         verb = "leaves out" if other == "specificity" else "finds"
-        proven = f"No score within the requirements that {self.required} {verb} more"
+        text = f"No score within the requirements that {self.required} {verb} more"
         if not self.is_best:
             most = self.bound / shares.total(other)
-            proven += f" than {self.bound:,.10g} ({most:.1%})"
-        text = f"Finds {found}, leaves out {left_out} of the others. {proven}."
+            text += f" than {self.bound:,.10g} ({most:.1%})"
         if not self.is_tie_proven:
-            text += " Others that are as good may have a smaller objective."
-        return text
+            text += ". Others that are as good may have a smaller objective"
+        return f"{text}."
 
     def __str__(self) -> str:
         shares = self.shares
@@ -244,15 +287,11 @@ class RuleCertificate:
         tuple of str
         """
         shares, other = self.shares, self.required.other
-        numbers = (self.threshold, self.bound, *dataclasses.astuple(shares))
-        if not all(map(math.isfinite, numbers)):
+        if not all(map(math.isfinite, (self.threshold, self.bound))):
             return ("a number of the rule is not finite",)
+        if faults := shares.faults():
+            return faults
         is_true = {
-            "the rule's counts are not between 0 and the whole": (
-                0 <= shares.true_positives <= shares.positives
-                and 0 <= shares.true_negatives <= shares.negatives
-                and min(shares.positives, shares.negatives) > 0
-            ),
             "the rule does not reach the required share": self.required.is_met_by(shares),
             "the rule is better than its bound": (
                 shares.right(other) <= self.bound + TOLERANCE * shares.total(other)
@@ -285,6 +324,102 @@ class RuleCertificate:
             RequiredShare(**values["required"]), values["threshold"], Shares(**values["shares"]),
             values["bound"], bool(values["is_tie_proven"]),
         )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class DecisionThreshold:
+    """The score from which on rows are called positive, and whom that finds.
+
+    Parameters
+    ----------
+    threshold : float
+        In sums of the fitted points, the intercept not among them.
+    training, test : Shares, optional
+        Whom it finds on the rows that it was chosen on, and on others.
+    required : RequiredShare, optional
+        What it was chosen for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A threshold that is no finite number; shares that are none.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.operating_point import DecisionThreshold
+    >>> score = RiskScore(-4, {"smoker": 3, "age >= 60": 2}, operating_point=DecisionThreshold(2))
+    >>> score.predict({"smoker": [0, 0, 1], "age >= 60": [0, 1, 1]})
+    array([0, 1, 1])
+    """
+
+    threshold: float
+    training: Shares | None = None
+    test: Shares | None = None
+    required: RequiredShare | None = None
+
+    def __post_init__(self) -> None:
+        threshold = checked_number(self.threshold, "threshold")
+        whole = threshold.is_integer() and abs(threshold) < _EXACT
+        object.__setattr__(self, "threshold", int(threshold) if whole else threshold)
+        for name, kind in (("training", Shares), ("test", Shares), ("required", RequiredShare)):
+            value = getattr(self, name)
+            if not isinstance(value, kind | None):
+                raise TypeError(f"{name} must be {kind.__name__} or None, got {value!r}")
+            if isinstance(value, Shares) and (faults := value.faults()):
+                raise ValueError(f"{name}: {faults[0]}")
+
+    def is_of(self, rule: RuleCertificate | None) -> bool:
+        """True if a certificate is about this rule.
+
+        Parameters
+        ----------
+        rule : RuleCertificate or None
+
+        Returns
+        -------
+        bool
+        """
+        return (
+            rule is not None and rule.threshold == self.threshold and rule.required == self.required
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, those that there are."""
+        values = dataclasses.asdict(self)
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> DecisionThreshold:
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        values : mapping
+
+        Returns
+        -------
+        DecisionThreshold
+
+        Raises
+        ------
+        ValueError
+            A value is missing, or none.
+        """
+        if not isinstance(values, Mapping) or "threshold" not in values:
+            raise ValueError(f"must be an object with 'threshold', got {values!r}")
+        try:
+            shares = {
+                name: Shares(**{key: checked_number(one, key) for key, one in values[name].items()})
+                for name in ("training", "test")
+                if values.get(name) is not None
+            }
+            required = values.get("required")
+            if required is not None:
+                required = RequiredShare(**required)
+            return cls(values["threshold"], **shares, required=required)
+        except (TypeError, AttributeError) as error:
+            raise ValueError(str(error)) from None
 
 
 def _count(right: float, total: float, share: float) -> str:

@@ -33,6 +33,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import Item
 from riskslim.items.rules import HandleUnknown
 from riskslim.items.variables import RawVariable
+from riskslim.operating_point import DecisionThreshold
 from riskslim.score import changes, explaining, predictions, presentation, training
 from riskslim.score import json as score_json
 from riskslim.score.band import VariableBands
@@ -45,6 +46,7 @@ from riskslim.score.explanation import Explanation
 from riskslim.score.labels import Label, LabelLike
 from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
 from riskslim.score.observations import operating_points
+from riskslim.score.operating_point import with_operating_point
 from riskslim.score.presentation import EXTREME, MAX_ROWS
 from riskslim.score.reason_codes import Best
 from riskslim.score.recalibration import Recalibration, recalibrated
@@ -134,6 +136,9 @@ class RiskScore:
     layout : SheetLayout, optional
         How sheets list the points, and with that what scores are: see :meth:`with_layout`.
         Default: by item, as fitted.
+    operating_point : DecisionThreshold, optional
+        From which score on rows are positive, and whom that finds: see
+        :meth:`with_operating_point`. None: where the risk is above 50%.
 
     Attributes
     ----------
@@ -163,6 +168,7 @@ class RiskScore:
     labels : mapping from str to Label
         Read-only.
     layout : SheetLayout
+    operating_point : DecisionThreshold or None
 
     Raises
     ------
@@ -261,6 +267,7 @@ class RiskScore:
     fit_remarks: Sequence[str] = ()
     labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
     layout: SheetLayout = dataclasses.field(default_factory=SheetLayout)
+    operating_point: DecisionThreshold | None = None
 
     def __post_init__(self) -> None:
         for name, value in checked_fields(self).items():
@@ -418,7 +425,7 @@ class RiskScore:
         """
         return predictions.score_samples(self, X)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def log_odds(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the log-odds :math:`(\lambda_0 + \sum_j \lambda_j x_j) / m` of each row.
 
         Parameters
@@ -436,8 +443,34 @@ class RiskScore:
         Examples
         --------
         >>> from riskslim import RiskScore
-        >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
+        >>> RiskScore(-3, {"smoker": 5}, scale=2.5).log_odds([[0], [1]])
         array([-1.2,  0.8])
+        """
+        return predictions.log_odds(self, X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Compute what is positive where :meth:`predict` says so: log-odds, less a constant.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            The :meth:`log_odds` of a score without an ``operating_point``. With one, by how much
+            they exceed those of the threshold, of whole scores those half a point below it: never
+            0, and positive from the threshold on.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 5}, scale=2.5)
+        >>> score.decision_function([[0], [1]])
+        array([-1.2,  0.8])
+        >>> score.with_operating_point(threshold=5).decision_function([[0], [1]])
+        array([-1.8,  0.2])
         """
         return predictions.decision_function(self, X)
 
@@ -476,7 +509,9 @@ class RiskScore:
         Returns
         -------
         ndarray of shape (n,)
-            The positive label where the risk is above 50%, else the negative one.
+            The positive label where the score is at least the threshold of the
+            ``operating_point``, or, without one, where the risk is above 50%; else the negative
+            one.
         """
         return predictions.predict(self, X)
 
@@ -908,7 +943,8 @@ class RiskScore:
         threshold : float, optional
             The score, as on the sheet and in :meth:`score_samples`, from which on something is
             done: the explanation says which few changes of items take the record to the other side.
-            By default the other side of the mean risk: the share of the training rows with the
+            By default the threshold of the ``operating_point``, or, where there is none, the other
+            side of the mean risk: the share of the training rows with the
             outcome, or the prevalence of a recalibration; 50% where neither is known.
         fixed : sequence of str, default ()
             What cannot change, such as "age": features, or variables with all of the conditions on
@@ -1070,13 +1106,14 @@ class RiskScore:
         """
         return operating_points(self, X, y, sample_weight)
 
-    def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:
+    def boolean_rule(self, threshold: float | None = None, *, max_terms: int = 1000) -> BooleanRule:
         """Write a threshold on a score over conditions as a Boolean rule.
 
         Parameters
         ----------
-        threshold : float
+        threshold : float, optional
             The rule holds where the score is at least this, as :meth:`score_samples` computes it.
+            Default: that of the ``operating_point``.
         max_terms : int, default 1000
             Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
 
@@ -1092,7 +1129,8 @@ class RiskScore:
         Raises
         ------
         ValueError
-            Some features with points are not 0 or 1; the threshold is not finite; the rule has
+            Some features with points are not 0 or 1; the threshold is not finite, or left out of a
+            score without an operating point; the rule has
             more terms than ``max_terms``.
 
         Notes
@@ -1456,6 +1494,70 @@ class RiskScore:
         return recalibrated(
             self, X, y, sample_weight, prevalence=prevalence, from_prevalence=from_prevalence,
             with_scale=with_scale,
+        )  # fmt: skip
+
+    def with_operating_point(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        sensitivity: float | None = None,
+        specificity: float | None = None,
+        threshold: float | None = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        sample_weight_test: Any = None,
+    ) -> RiskScore:
+        """Choose the score from which on rows are positive.
+
+        Predictions, sheets, exports and reports then know it; the risks are as they were. A score
+        of :class:`~riskslim.RiskSLIMClassifier` with ``sensitivity`` or ``specificity`` has such a
+        threshold already, and no other score is better there. This gives one to any score.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, as in :meth:`operating_points`, most often the training rows: the shares are
+            theirs.
+        sensitivity : float, optional
+            The threshold with the largest specificity of those with at least this sensitivity.
+        specificity : float, optional
+            The threshold with the largest sensitivity of those with at least this specificity.
+        threshold : float, optional
+            The score itself, as on the sheet and in :meth:`score_samples`; rows may be left out
+            then.
+        X_test, y_test, sample_weight_test
+            Other rows, of which the shares at this threshold are kept as well.
+
+        Returns
+        -------
+        RiskScore
+            The same score with the same risks. Without any arguments one without an operating
+            point.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`operating_points` and :meth:`~riskslim.metrics.OperatingPoints.at`; a share
+            without rows.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> score = score.with_operating_point(X, [1, 1, 0, 0, 0], sensitivity=0.9)
+        >>> score.predict(X)
+        array([1, 1, 0, 0, 0])
+        >>> print(*str(score).splitlines()[-5:-3])
+        Score of 2 or more: positive. Finds 2 of 2 (100.0%), leaves out 3 of 3 (100.0%)
+        of the others.
+        """
+        return with_operating_point(
+            self, X, y, sample_weight, sensitivity=sensitivity, specificity=specificity,
+            threshold=threshold, X_test=X_test, y_test=y_test,
+            sample_weight_test=sample_weight_test,
         )  # fmt: skip
 
     def with_units(self, units: Mapping[str, str | None]) -> RiskScore:

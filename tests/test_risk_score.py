@@ -1186,7 +1186,7 @@ def test_missing_keys(score, key):
     ("path", "value", "message"),
     [
         (["format"], "other", "not a risk score: expected a JSON object"),
-        (["version"], 9, "reads up to version 8: a newer riskslim is needed"),
+        (["version"], 10, "reads up to version 9: a newer riskslim is needed"),
         (["version"], 0, "version of the format must be a positive integer, got 0"),
         (["version"], "1", "version of the format must be a positive integer, got '1'"),
         (["version"], True, "version of the format must be a positive integer, got True"),

@@ -271,7 +271,7 @@ def false_positive_rate_at_most(
 
     Records count by their weights. Integer scores are compared with the threshold as
     ``score.predict_proba(X)[:, 1] >= threshold`` would do, or
-    ``score.decision_function(X) >= log_odds``, ties included. Where a record has values other than
+    ``score.log_odds(X) >= log_odds``, ties included. Where a record has values other than
     integers, a score reaches the threshold if it falls short of it by no more than a millionth of
     the largest value, at least of 1. ``score.predict`` calls a risk of exactly 0.5 negative: with
     integer scores of scale 1 its rates are those of ``log_odds=1``.

@@ -13,6 +13,7 @@ from riskslim.problem.problem import RiskScoreProblem
 from riskslim.scale import FREE_SCALE, PAPER_SCALE, ScaleLike, ScaleSet
 
 if TYPE_CHECKING:
+    from riskslim.operating_point import RequiredShare
     from riskslim.solution import Solution
 
 __all__ = [
@@ -149,6 +150,7 @@ def engine_arguments(
     solver: str | None = None,
     n_solutions: int | None = None,
     within: float | None = None,
+    required: RequiredShare | None = None,
 ) -> dict[str, Any]:
     """Collect what only one of the engines knows; it is refused by the other, not ignored.
 
@@ -159,6 +161,8 @@ def engine_arguments(
         None: the default.
     n_solutions, within : optional
         As in :func:`~riskslim.branch_and_bound`.
+    required : RequiredShare, optional
+        The score is to be the best rule that reaches this share.
 
     Returns
     -------
@@ -172,6 +176,15 @@ def engine_arguments(
     """
     pool = {"n_solutions": n_solutions, "within": within}
     arguments: dict[str, Any] = {name: value for name, value in pool.items() if value is not None}
+    if required is not None:
+        if choice.name == "lattice_cpa":
+            raise ValueError(
+                f"{required.name} needs engine='branch_and_bound': lattice_cpa knows no rule that "
+                f"has to reach a share, only the loss{choice.remark}"
+            )
+        if arguments:
+            raise ValueError(f"{' and '.join(arguments)} and {required.name} exclude each other")
+        arguments["required"] = required
     if choice.name == "lattice_cpa":
         if arguments:
             raise ValueError(
@@ -194,7 +207,8 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
     problem : RiskScoreProblem
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
     **arguments
-        Passed on: ``time_limit``, ``gap_tolerance`` and so on.
+        Passed on: ``time_limit``, ``gap_tolerance`` and so on. With ``required``, a
+        :class:`~riskslim.operating_point.RequiredShare`, the best rule is searched for.
 
     Returns
     -------
@@ -208,6 +222,11 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
         What the engine raises.
     """
     choice = choose_engine(problem, engine)
+    if arguments.get("required") is not None:
+        from riskslim.engines.operating_points import best_rule
+
+        # Nothing in this search is random.
+        return best_rule(problem, **{k: v for k, v in arguments.items() if k != "random_state"})
     return _engine(choice.name)(problem, **arguments)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from riskslim._version import __version__
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import threshold_text
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def headline_of(score: RiskScore) -> str:
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
     return (
         f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
-        f"{_after(_of_risks(score))}"
+        f"{_after(_of_risks(score))}{_after(threshold_text(score))}"
     )
 
 

@@ -21,7 +21,7 @@ __all__ = ["to_javascript"]
 
 _JAVASCRIPT = """\
 // {headline}.
-// {name}(record) returns {{ risk, score }} of an object with the values of the {inputs}.
+// {name}(record) returns {{ {returned} }} of an object with the values of the {inputs}.
 // {refused}
 function {name}(record) {{
   "use strict";{helpers}
@@ -137,7 +137,8 @@ def to_javascript(
     -------
     str
         A script, ASCII throughout, with one function that takes an object with the inputs
-        as its own properties, and returns an object with `risk` and `score`. It throws where
+        as its own properties, and returns an object with `risk` and `score`, and of a score with an
+        operating point `positive`: whether the score is at least the threshold. It throws where
         :meth:`~riskslim.RiskScore.predict_proba` raises. In a browser the function is global, in
         CommonJS it is exported; it stands in a script element of HTML as it is. Of raw
         columns null, undefined and NaN are missing.
@@ -174,6 +175,9 @@ def to_javascript(
         )
     # As on the sheet, which may show other points than the fitted ones.
     total = f"score: score + ({link.shift})" if link.shift else "score"
+    point = score.operating_point
+    if point is not None:
+        total = f"{total}, positive: score >= {point.threshold!r}"
     risks = "".join(
         f"\n    case {sum_of_points}: return {{ risk: {risk!r}, {total} }};"
         for sum_of_points, risk in tabled_risks(score).items()
@@ -181,6 +185,7 @@ def to_javascript(
     return _JAVASCRIPT.format(
         headline=javascript_text(headline_of(score)).strip('"'),
         name=function_name,
+        returned="risk, score" if point is None else "risk, score, positive",
         inputs="features" if chosen == "items" else "raw columns",
         refused=refused,
         helpers=_JAVASCRIPT_NUMBER + (_JAVASCRIPT_RAW if has_conditions else ""),

@@ -86,7 +86,9 @@ def to_pmml(score: RiskScore, *, inputs: str | None = None) -> str:
     are derived from the inputs hold the score, a Discretize that lists the risks of the scores of
     the training data, and the formula for others. The regression takes the risk that results
     as it is: ``normalizationMethod="none"``. `label` is as
-    :meth:`~riskslim.RiskScore.predict` says; where the risk is exactly 50% evaluators may give the
+    :meth:`~riskslim.RiskScore.predict` says, at the threshold of the score's operating point if it
+    has one; the target field is what evaluators make of the risk, the label that is more likely.
+    Where the risk is exactly 50% evaluators may give the
     target field either label.
 
     Examples
@@ -132,7 +134,7 @@ def to_pmml(score: RiskScore, *, inputs: str | None = None) -> str:
         _add_input(dictionary, term)
         treatment = "asIs" if term.may_lack else "returnInvalid"
         _add(schema, "MiningField", name=name, missingValueTreatment=treatment)
-    _add_outputs(_add(model, "Output"), outputs, fields, kind, labels, shift_of(score))
+    _add_outputs(_add(model, "Output"), outputs, fields, kind, labels, score)
     derived = _add(model, "LocalTransformations")
     products = _add_conditions(derived, score, terms, taken)
     _add_derived_fields(derived, score, products, fields, taken)
@@ -280,9 +282,9 @@ def _add_outputs(
     fields: list[str],
     kind: str,
     labels: list[str],
-    shift: int,
+    score: RiskScore,
 ) -> None:
-    total, risk = fields
+    (total, risk), shift = fields, shift_of(score)
     for name, field in zip(names, (risk, total), strict=False):
         derived = _add(output, "OutputField", name=name, feature="transformedValue", **_NUMBER)
         if field == total and shift:  # as on the sheet
@@ -291,6 +293,16 @@ def _add_outputs(
             _add(derived, "FieldRef", field=field)
     categorical = {"optype": "categorical", "dataType": kind}
     derived = _add(output, "OutputField", name=names[2], feature="transformedValue", **categorical)
+    if score.operating_point is not None:
+        limit = score.operating_point.threshold
+        choice = _add(derived, "Discretize", field=total, dataType=kind)
+        entry = _add(choice, "DiscretizeBin", binValue=labels[0])
+        _add(entry, "Interval", closure="closedOpen", leftMargin=f"-{LARGEST_NUMBER}",
+             rightMargin=limit)  # fmt: skip
+        entry = _add(choice, "DiscretizeBin", binValue=labels[1])
+        _add(entry, "Interval", closure="closedClosed", leftMargin=limit,
+             rightMargin=LARGEST_NUMBER)  # fmt: skip
+        return
     choice = _add(derived, "Discretize", field=risk, dataType=kind)
     entry = _add(choice, "DiscretizeBin", binValue=labels[0])
     _add(entry, "Interval", closure="closedClosed", leftMargin=0, rightMargin=0.5)

@@ -46,9 +46,13 @@ def {name}(record):
         log_odds = ({intercept} + score) / {scale!r}
         small = math.exp(-abs(log_odds))
         risk = (1.0 if log_odds >= 0 else small) / (1.0 + small)
-{shifting}{ranking}    return {returned}
+{deciding}{shifting}{ranking}    return {returned}
 '''
 
+# What the function has in addition where a threshold says which records are positive.
+_PYTHON_DECIDING = """\
+    positive = score >= {threshold!r}
+"""
 # What the function has in addition where sheets show other points than the fitted ones.
 _PYTHON_SHIFTING = """\
     score += {shift}  # as on the sheet; risks are listed by the sum of the fitted points
@@ -149,9 +153,9 @@ def to_python(
         What the record has: the raw columns, of which the function computes the items, or the
         features with points. Default: "raw" where the score knows its ``variables``.
     reasons : int, optional
-        The function returns (risk, score, reasons): a list of at most so many variables, those
-        that cost the record most points first, against the least points that a measured
-        value has. None that costs nothing is among them.
+        The function returns reasons as well, behind the others: a list of at most so many
+        variables, those that cost the record most points first, against the least points that a
+        measured value has. None that costs nothing is among them.
     average : mapping from str to float, optional
         Compare with these points by feature in place of the least ones: those of
         :meth:`~riskslim.RiskScore.average_points`.
@@ -164,7 +168,8 @@ def to_python(
     -------
     str
         A module that imports nothing but `math`, with one function: it takes a mapping from the
-        names of the inputs to values, and returns (risk, score). Like
+        names of the inputs to values, and returns (risk, score); of a score with an operating
+        point (risk, score, positive), whether the score is at least the threshold. Like
         :meth:`~riskslim.RiskScore.predict_proba` it raises ValueError for values that are missing,
         infinite or no numbers; of raw columns for unknown levels, and for values that are missing
         where none was in the training data. None and NaN are missing.
@@ -195,6 +200,9 @@ def to_python(
     chosen = chosen_inputs(score, inputs)
     found = costs_of(score, reasons, average, best, fixed)
     extra = _reasons(found, len(score.points))
+    returned = ["risk", "score"]
+    returned += ["positive"] * (score.operating_point is not None)
+    returned += ["reasons"] * (found[0] > 0)
     link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
@@ -214,7 +222,11 @@ def to_python(
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
         intercept=link.intercept,
         scale=link.scale,
+        deciding=""
+        if score.operating_point is None
+        else _PYTHON_DECIDING.format(threshold=score.operating_point.threshold),
         shifting=_PYTHON_SHIFTING.format(shift=link.shift) if link.shift else "",
+        returned=", ".join(returned),
         **extra,
     )
 
@@ -223,7 +235,7 @@ def _reasons(found: tuple[int, list[VariableCost]], n_terms: int) -> dict[str, s
     """The parts of the function that rank reasons."""
     count, costs = found
     if not count:
-        return {"costs": "", "adding": "", "ranking": "", "returned": "risk, score"}
+        return {"costs": "", "adding": "", "ranking": ""}
     variable = {term: k for k, one in enumerate(costs) for term in one.terms}
     # Terms of variables that cannot change add to a last number, which is compared with none.
     numbers = [variable.get(term, len(costs)) for term in range(n_terms)]
@@ -237,7 +249,6 @@ def _reasons(found: tuple[int, list[VariableCost]], n_terms: int) -> dict[str, s
             names=_tuple_text(one.label for one in costs),
             count=count,
         ),
-        "returned": "risk, score, reasons",
     }
 
 

@@ -12,6 +12,7 @@ from riskslim.exports.reasons import VariableCost, costs_of
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
 from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import shown_threshold
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -67,7 +68,9 @@ def to_sql(
     -------
     str
         Without ``table`` a scalar expression, the risk of a row, for a list of columns, a
-        condition, or a view. With it a SELECT of the score, all columns of the table, and the risk.
+        condition, or a view. With it a SELECT of the score, all columns of the table, the risk,
+        and of a score with an operating point the column "positive": 1 from the threshold on, 0
+        below it, NULL where there is no score.
         The columns of the inputs have their names. The database refuses a table that has a column
         named as ``score_column`` or ``risk_column`` itself, since a name in the query is ambiguous
         then. The risk is NULL where a value is NULL or not finite, in SQLite also where it is text;
@@ -157,12 +160,14 @@ def to_sql(
     total, risk = map(syntax.name, outputs)
     shift = shift_of(score)
     *case, end = _sql_risk(score, f"s.{total}", shift, syntax, is_closed=is_closed)
+    decided = _sql_decision(score, f"s.{total}", [*names, *outputs], syntax)
     return "\n".join(
         [
             *_comment(score, outputs),
             "SELECT",
             "  s.*,",
-            *_indented([*case, f"{end} AS {risk}{',' if count else ''}"]),
+            *_indented([*case, f"{end} AS {risk}{',' if count or decided else ''}"]),
+            *_indented([*decided[:-1], f"{decided[-1]}{',' if count else ''}"] if decided else []),
             *_reason_columns(
                 costs,
                 [_sql_total([term], "s.", booleans, syntax) for term in terms],
@@ -201,6 +206,21 @@ def _outputs(
         taken.add(syntax.key(given))
         outputs.append(given)
     return outputs
+
+
+def _sql_decision(score: RiskScore, total: str, names: Iterable[str], syntax: Dialect) -> list[str]:
+    """Lines of the column that is 1 from the threshold of a score on, 0 below it, else NULL."""
+    threshold = shown_threshold(score)
+    if threshold is None:
+        return []
+    name = free_name("positive", {syntax.key(one) for one in names})
+    limit = syntax.literal(threshold)
+    return [
+        "CASE",
+        f"  WHEN {total} BETWEEN {limit} AND {syntax.largest} THEN 1",
+        f"  WHEN {total} BETWEEN -{syntax.largest} AND {limit} THEN 0",
+        f"END AS {syntax.name(name)}",
+    ]
 
 
 def _names_of_reasons(count: int, names: Iterable[str], syntax: Dialect) -> list[str]:

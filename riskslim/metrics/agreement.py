@@ -72,7 +72,7 @@ def calibration_line(
     ----------
     y_true : array-like of shape (n,)
     log_odds : array-like of shape (n,)
-        Predicted, as ``score.decision_function(X)``.
+        Predicted, as ``score.log_odds(X)``.
     sample_weight : array-like of shape (n,), optional
         As numbers of rows: intervals are those of so many.
     level : float, default 0.95

@@ -266,7 +266,7 @@ def bootstrap_intervals(
     ----------
     y_true : array-like of shape (n,)
     log_odds : array-like of shape (n,)
-        For example ``risk_score.decision_function(X)``; the risks are theirs.
+        For example ``risk_score.log_odds(X)``; the risks are theirs.
     sample_weight : array-like of shape (n,), optional
         A row counts as one observation, however large its weight; rows of weight 0 count as none.
     bins : int or "auto" or None

@@ -139,7 +139,7 @@ def logistic_loss(
     ----------
     y_true : array-like of shape (n,)
     log_odds : array-like of shape (n,)
-        For example ``risk_score.decision_function(X)``; with the scale 1 these are scores, the
+        For example ``risk_score.log_odds(X)``; with the scale 1 these are scores, the
         intercept included.
     sample_weight : array-like of shape (n,), optional
     pos_label : optional

@@ -210,7 +210,7 @@ def metrics_by_group(
     ----------
     y_true : array-like of shape (n,)
     log_odds : array-like of shape (n,)
-        Predicted, as ``score.decision_function(X)``.
+        Predicted, as ``score.log_odds(X)``.
     groups : array-like of shape (n,)
         A label for each row, such as a column "sex"; at most 100 distinct ones. Rows without one
         are a group of their own, "(missing)".

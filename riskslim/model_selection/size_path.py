@@ -1115,7 +1115,7 @@ def _predictions(
     log_odds: NDArray[np.float64] = (
         rows.log_odds(score)
         if isinstance(rows, FileRows)
-        else score.decision_function(rows.X if isinstance(rows, OneClassRows) else rows)
+        else score.log_odds(rows.X if isinstance(rows, OneClassRows) else rows)
     )
     return logistic(log_odds), log_odds
 

@@ -105,7 +105,7 @@ def diagrams(
 
 
 def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
-    log_odds = score.decision_function(rows.X)
+    log_odds = score.log_odds(rows.X)
     curve = reliability_curve(rows.positive, rows.risk, rows.weight, log_odds)
     folds = [] if cv is None else [cv.reliability_curve(fold) for fold in cv.folds]
     of = "groups of scores" if curve.is_binned else "scores"

@@ -209,7 +209,7 @@ def rows_of(
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
     given = Given(X, y, sample_weight)
     X = _counted(score, named_rows(score, X), sample_weight)
-    log_odds = score.decision_function(X)
+    log_odds = score.log_odds(X)
     risk = logistic(log_odds)
     positive, weight = observed.is_positive, observed.weights
     certificate = score.certificate

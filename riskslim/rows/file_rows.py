@@ -189,7 +189,7 @@ class FileRows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExtrapolationWarning)
             found = np.concatenate([
-                score.decision_function(self._features(reading, batch))
+                score.log_odds(self._features(reading, batch))
                 for batch in reading.batches()
                 if batch.rows.num_rows
             ])  # fmt: skip

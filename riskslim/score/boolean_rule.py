@@ -17,6 +17,7 @@ from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.families import Family, families
 from riskslim.score.lines import shift_of
+from riskslim.score.operating_point import shown_threshold
 
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
@@ -136,13 +137,14 @@ def _condition(table: Table, position: int, name: str) -> NDArray[np.bool_]:
     return values.astype(np.bool_)
 
 
-def boolean_rule(score: RiskScore, threshold: float, *, max_terms: int) -> BooleanRule:
+def boolean_rule(score: RiskScore, threshold: float | None, *, max_terms: int) -> BooleanRule:
     r"""Write "the score is at least the threshold" as the minimal disjunctive normal form.
 
     Parameters
     ----------
     score : RiskScore
-    threshold : float
+    threshold : float or None
+        None for that of the score's operating point.
     max_terms : int
 
     Returns
@@ -185,6 +187,13 @@ def boolean_rule(score: RiskScore, threshold: float, *, max_terms: int) -> Boole
     equivalent form has at least as many terms as there are prime implicants, and the disjunction
     of these is the only form with so few whose terms are prime.
     """
+    if threshold is None:
+        threshold = shown_threshold(score)
+        if threshold is None:
+            raise ValueError(
+                "threshold must be a score from which on the rule holds: this risk score has no "
+                "operating point"
+            )
     wanted = checked_number(threshold, "threshold")
     if checked_integer(max_terms, "max_terms") < 1:
         raise ValueError(f"max_terms must be at least 1, got {max_terms!r}")

@@ -17,6 +17,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import COMPARISONS, Item, read_item, source_variable
 from riskslim.items.rules import is_level
 from riskslim.items.variables import RawVariable
+from riskslim.operating_point import DecisionThreshold
 from riskslim.scale import checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.fit_remarks import checked_remarks
@@ -37,6 +38,7 @@ _OPTIONAL = {
     "class_weighting": ClassWeighting,
     "csv_format": CsvFormat,
     "recalibration": Recalibration,
+    "operating_point": DecisionThreshold,
 }
 
 # Scores beyond this could not be added up any more.

@@ -198,6 +198,10 @@ class _Layout:
             self._paragraph(NO_POINTS)
         for lines, widths in blocks:
             self._risk_block(lines, widths)
+        if sheet.rule:
+            self._paragraph(typeset(sheet.rule[0]), is_bold=True)
+        if sheet.rule[1:]:
+            self._paragraph(" ".join(sheet.rule[1:]))
         for note in [typeset(sheet.formula), *sheet.notes]:
             self._paragraph(note)
         for note in sheet.footnotes:

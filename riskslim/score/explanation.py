@@ -21,6 +21,7 @@ from riskslim.items.item import Item, variable_of
 from riskslim.score.bands import says_nothing_is_known
 from riskslim.score.link import link_of, prevalence_of
 from riskslim.score.naming import outcome_text
+from riskslim.score.operating_point import shown_threshold
 from riskslim.score.reason_codes import Reason
 from riskslim.score.record_words import RecordWords, ShownPoints
 from riskslim.score.table import RiskScale, logistic
@@ -155,6 +156,11 @@ class Explanation:
         them.
     unstated_in_words : tuple of str, default ()
         The same, a sentence for each variable.
+    is_positive : bool or None, default None
+        Whether the score is at least the threshold of the score's operating point; None where it
+        has none.
+    decision : str, default ""
+        The same in words.
 
     Notes
     -----
@@ -180,9 +186,13 @@ class Explanation:
     missing_in_words: str = ""
     unstated: tuple[tuple[str, ...], ...] = ()
     unstated_in_words: tuple[str, ...] = ()
+    is_positive: bool | None = None
+    decision: str = ""
 
     def __str__(self) -> str:
         lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
+        if self.decision:
+            lines.append(self.decision)
         if self.rows:
             lines.append(f"Points by {self.by}:")
         printed = [f"{row.points:+.10g}" for row in self.rows]
@@ -250,7 +260,8 @@ class Explanation:
         Returns
         -------
         dict
-            ``score`` and ``risk``, as predicted; ``items``, the :meth:`records`; ``missing``, the
+            ``score`` and ``risk``, as predicted; ``positive`` of a score with an operating point;
+            ``items``, the :meth:`records`; ``missing``, the
             raw columns without a value; ``reasons``, and ``reasons_against_average`` where there
             are some, each with ``variable``, ``condition``, ``points`` and ``cost``; ``changes``,
             each with ``change``, in words, and the ``score`` and ``risk`` that it leads to;
@@ -269,6 +280,7 @@ class Explanation:
         found: dict[str, Any] = {
             "score": self.score,
             "risk": self.risk,
+            **({} if self.is_positive is None else {"positive": self.is_positive}),
             "items": self.records(),
             "missing": list(self.missing),
             "reasons": [_reason_values(one) for one in self.reasons],
@@ -335,8 +347,9 @@ def explanation(
     sum_of_points : int or float
         Of its fitted points.
     threshold : float or None
-        Changes are looked for that take the score across it; None for the share of rows with the
-        outcome that the risks are for, or a risk of 50% where that is not known.
+        Changes are looked for that take the score across it; None for that of the score's
+        operating point, else the share of rows with the outcome that the risks are for, or a risk
+        of 50% where that is not known.
     missing : tuple of str, default ()
         Raw columns in which the record has no value.
     fixed : collection of str, default ()
@@ -375,6 +388,10 @@ def explanation(
         for after in _with_relatives(name, end, values, related.get(name))
     ]
     risk = _risk(sum_of_points, link)
+    limit = shown_threshold(score)
+    if threshold is None:
+        threshold = limit
+    is_positive = None if limit is None else bool(total >= limit)
     target, is_reached, direction = _target(total, threshold, link, prevalence_of(score))
     moves = [
         changed(max(after, key=lambda one: abs(points[one])), after, values)
@@ -414,7 +431,16 @@ def explanation(
         missing_in_words=words.missing(missing) if missing else "",
         unstated=unstated,
         unstated_in_words=tuple(map(words.unstated, unstated)),
+        is_positive=is_positive,
+        decision="" if limit is None else _decision(total, limit),
     )
+
+
+def _decision(total: float, limit: float) -> str:
+    shown = short(limit)
+    if total >= limit:
+        return f"Positive: the score is {shown} or more."
+    return f"Negative: the score is below {shown}."
 
 
 def _contributions(score: RiskScore, values: Mapping[str, float]) -> tuple[Contribution, ...]:

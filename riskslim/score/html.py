@@ -30,6 +30,7 @@ _NO_LINE = "border-bottom:none;padding-bottom:0"
 _NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
+_RULE = "margin:0 0 0.6em;font-size:1.1em"
 _SMALL_PRINT = "margin:0.4em 0 0;font-size:0.85em"
 _BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
 
@@ -49,6 +50,7 @@ def sheet_html(sheet: SheetContent, line: int = _HTML_LINE) -> str:
     """
     notes = "\n".join(
         [
+            *_rule(sheet),
             *(
                 f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
                 for note in [typeset(sheet.formula), *sheet.notes]
@@ -62,6 +64,15 @@ def sheet_html(sheet: SheetContent, line: int = _HTML_LINE) -> str:
         '<figcaption style="font-size:0.9em;text-align:left">\n'
         f"{notes}\n</figcaption>\n</figure>\n"
     )
+
+
+def _rule(sheet: SheetContent) -> list[str]:
+    """From which score on rows are positive, larger than the notes."""
+    if not sheet.rule:
+        return []
+    first, *others = map(_escaped, sheet.rule)
+    text = " ".join([f"<strong>{typeset(first)}</strong>", *others])
+    return [f'<p class="riskslim-rule" style="{_RULE}">{text}</p>']
 
 
 def _escaped(text: str) -> str:

@@ -20,6 +20,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
+from riskslim.operating_point import DecisionThreshold, RuleCertificate
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.digest import digest_of
@@ -42,9 +43,10 @@ __all__ = ["NotAScoreError", "load", "read", "write"]
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
 # recalibration, 4 no digest that binds a certificate to the points, 5 no special values. Readers of
-# 6 add up the fitted points, whatever the layout shows; those of 7 know no ridge penalty.
-VERSION = 8
-_RECALIBRATED, _BOUND, _SPECIAL, _LAID_OUT, _RIDGE = 4, 5, 6, 7, 8
+# 6 add up the fitted points, whatever the layout shows; those of 7 know no ridge penalty, and those
+# of 8 no threshold: they would call rows positive from a risk of 50% on.
+VERSION = 9
+_RECALIBRATED, _BOUND, _SPECIAL, _LAID_OUT, _RIDGE, _RULE = 4, 5, 6, 7, 8, 9
 
 
 # Of a certificate.
@@ -102,6 +104,8 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         version = _LAID_OUT
     if certificate is not None and certificate.ridge:
         version = _RIDGE
+    if score.operating_point is not None or (certificate is not None and certificate.rule):
+        version = _RULE
     return {
         "format": FORMAT,
         "version": version,
@@ -128,6 +132,11 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         # No prediction depends on it.
         **({} if score.prevalence is None else {"prevalence": score.prevalence}),
         **_recalibration_to_plain(score.recalibration),
+        **(
+            {}
+            if score.operating_point is None
+            else {"operating_point": score.operating_point.to_dict()}
+        ),
         **(
             {"requirements": requirements_to_plain(score.requirements)}
             if score.requirements
@@ -329,6 +338,20 @@ def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
         raise ValueError(f"'recalibration': {error}") from None
 
 
+def _operating_point_from_plain(plain: Any, version: int) -> DecisionThreshold | None:
+    if plain is None:
+        return None
+    if version < _RULE:
+        raise ValueError(
+            f"version {version} of the format has no 'operating_point': readers of it would ignore "
+            "it and call other rows positive"
+        )
+    try:
+        return DecisionThreshold.from_dict(plain)
+    except ValueError as error:
+        raise ValueError(f"'operating_point': {error}") from None
+
+
 def _prevalence_from_plain(plain: Any) -> float | None:
     if plain is None:
         return None
@@ -379,6 +402,13 @@ def _certificate_from_plain(plain: Any, version: int) -> Certificate | None:
             f"version {version} of the format has no 'ridge': readers of it would take the ridge "
             "penalty in the objective for prices of features"
         )
+    if values.get("rule") is not None:
+        if version < _RULE:
+            raise ValueError(
+                f"version {version} of the format has no 'rule': readers of it would take the "
+                "certificate for one about all scores"
+            )
+        _check_rule(values["rule"])
     certificate = Certificate.from_dict(values)
     gap = values.get("optimality_gap")
     if isinstance(gap, (int, float)) and not math.isclose(
@@ -389,6 +419,18 @@ def _certificate_from_plain(plain: Any, version: int) -> Certificate | None:
             f"gap of {certificate.optimality_gap!r}"
         )
     return certificate
+
+
+def _check_rule(plain: Any) -> None:
+    """Refuse what is no certificate of a rule."""
+    try:
+        for name in ("threshold", "bound"):
+            checked_number(plain[name], f"{name!r} of the rule")
+        for name, value in plain["shares"].items():
+            checked_number(value, f"{name!r} of the rule")
+        RuleCertificate.from_dict(plain)
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise ValueError(f"'rule' of the certificate: {error}") from None
 
 
 def load(kind: type[RiskScore], path: str | os.PathLike[str]) -> RiskScore:
@@ -497,6 +539,7 @@ def read(text: str | bytes, source: str = "the text", *, stacklevel: int = 3) ->
         "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
         "labels": labels_from_plain(plain.get("labels", {})),
         "layout": _layout_from_plain(plain.get("layout")),
+        "operating_point": _operating_point_from_plain(plain.get("operating_point"), version),
     }
 
 

@@ -57,13 +57,20 @@ def sheet_latex(sheet: SheetContent) -> str:
     str
     """
     blocks = fitting_blocks(sheet, _LINE, _CHARACTER, _SEPARATOR)
-    tables = [_points_table(sheet), *map(_risk_table, blocks)]
+    tables = [_points_table(sheet), *map(_risk_table, blocks), *_rule(sheet)]
     notes = _NEW_LINE.join([_escaped(typeset(sheet.formula)), *map(_escaped, sheet.notes)])
     if sheet.footnotes:
         small = _NEW_LINE.join(map(_escaped, sheet.footnotes))
         notes += f"{_NEW_LINE}{{\\footnotesize {small}\\par}}"
     body = "\n\\par\\medskip\\noindent\n".join([*tables, notes])
     return f"% Needs \\usepackage{{booktabs}}.\n\\par\\noindent\n{body}\n\\par\n"
+
+
+def _rule(sheet: SheetContent) -> list[str]:
+    if not sheet.rule:
+        return []
+    first, *others = sheet.rule
+    return [" ".join([rf"{{\bfseries {_escaped(typeset(first))}}}", *map(_escaped, others)])]
 
 
 def _escaped(text: str) -> str:

@@ -23,6 +23,7 @@ from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.observations import class_labels
+from riskslim.score.operating_point import margins
 from riskslim.score.rows import ScoredRows, named_rows, numbers_of, remarks_on_ranges
 from riskslim.score.table import logistic
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
 __all__ = [
-    "decision_function", "predict", "predict_proba", "remarks", "remarks_on_risks",
+    "decision_function", "log_odds", "predict", "predict_proba", "remarks", "remarks_on_risks",
     "rows_of", "score_samples", "table_with_items", "with_items",
 ]  # fmt: skip
 
@@ -42,18 +43,27 @@ def score_samples(score: RiskScore, X: Any) -> NDArray[Any]:
     return _sums(score, X) + shift_of(score)
 
 
-def decision_function(score: RiskScore, X: Any) -> NDArray[np.float64]:
+def log_odds(score: RiskScore, X: Any) -> NDArray[np.float64]:
     """Compute the log-odds of each row."""
     if is_collection(X):
-        return _later(score, X, decision_function, np.float64)
+        return _later(score, X, log_odds, np.float64)
     return link_of(score).log_odds_of_sums(_sums(score, X).astype(np.float64))
+
+
+def decision_function(score: RiskScore, X: Any) -> NDArray[np.float64]:
+    """Compute the log-odds of each row in excess of those of the threshold."""
+    if score.operating_point is None:
+        return log_odds(score, X)
+    if is_collection(X):
+        return _later(score, X, decision_function, np.float64)
+    return margins(score, _sums(score, X))
 
 
 def predict_proba(score: RiskScore, X: Any) -> NDArray[np.float64]:
     """Compute the probability of each class."""
     if is_collection(X):
         return _later(score, X, predict_proba, np.float64, 2)
-    odds = decision_function(score, X)
+    odds = log_odds(score, X)
     return np.column_stack((logistic(-odds), logistic(odds)))
 
 

@@ -23,6 +23,7 @@ from riskslim.score.lines import item_lines, note_on_layout, shift_of, turned_fe
 from riskslim.score.link import link_of
 from riskslim.score.naming import outcome_text
 from riskslim.score.observations import observations_of
+from riskslim.score.operating_point import words_of
 from riskslim.score.predictions import remarks_on_risks
 from riskslim.score.requirements import of_names
 from riskslim.score.sheet import ScoreSheet
@@ -112,6 +113,7 @@ def sheet(
         formula=_formula(score),
         notes=tuple(map(one_line, notes)),
         proof=tuple(map(one_line, _proof(score))),
+        rule=tuple(map(one_line, words_of(score))),
         requirements=of_names(score.requirements, _names_in_use(score)),
     )
 

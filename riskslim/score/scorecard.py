@@ -31,6 +31,7 @@ from riskslim.score.band import Band, VariableBands
 from riskslim.score.bands import bands_of
 from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import number_text
 from riskslim.score.presentation import sheet as sheet_of
 from riskslim.score.presentation import worth_of_a_point
 from riskslim.score.sheet import ScoreSheet
@@ -223,6 +224,7 @@ def scorecard_of(
         variables=(_base_row(base), *bands),
         requirements=sheet.requirements,
         proof=sheet.proof,
+        rule=_rule(score, sheet.rule, factor, start),
         factor=factor,
         offset=start - factor * shift,
         pdo=worth * link.scale * math.log(2),
@@ -232,6 +234,14 @@ def scorecard_of(
     own = worth_of_a_point(score)  # which is said of the points that the card has
     notes = [note for note in sheet.notes if note != own]
     return dataclasses.replace(card, notes=(note(card), *notes))
+
+
+def _rule(score: RiskScore, rule: tuple[str, ...], factor: int, start: int) -> tuple[str, ...]:
+    """The same rule about totals: low ones are positive where a higher total is safer."""
+    if score.operating_point is None:
+        return rule
+    total = number_text(factor * score.operating_point.threshold + start)
+    return (f"Total of {total} or {'less' if factor < 0 else 'more'}: positive.", *rule[1:])
 
 
 def _check_conditions(score: RiskScore) -> None:

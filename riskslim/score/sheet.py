@@ -59,6 +59,9 @@ class ScoreSheet(SheetContent):
         The points by variable, in place of the points table; ``lines`` are empty then.
     proof : sequence of str
         What is proven of the score, as small print with the requirements.
+    rule : sequence of str
+        From which score on rows are positive, whom that finds and what is proven of it: behind the
+        risk table. Empty where the score has no operating point.
 
     Notes
     -----
@@ -93,7 +96,8 @@ class ScoreSheet(SheetContent):
             for note in self.notes_on_requirements
             for line in textwrap.wrap(note, _MAX_WIDTH, break_long_words=False)
         ]
-        tables = [head, _points_text(self), "", risks]
+        rule = textwrap.wrap(one_line(" ".join(self.rule)), _MAX_WIDTH)
+        tables = [head, _points_text(self), "", risks, *rule]
         return "\n".join([*tables, self.formula, *self.notes, *self.proof, *requirements])
 
     def to_markdown(self) -> str:
@@ -133,6 +137,7 @@ class ScoreSheet(SheetContent):
             f"**{_markdown(self.title)}**",
             _points_markdown(self),
             _markdown_table(heads, ["--:"] * len(heads), zip(*columns, strict=True)),
+            *_rule_markdown(self),
             *map(_paragraph, [self.formula, *self.notes, *self.footnotes]),
         ]
         return "\n\n".join(parts) + "\n"
@@ -328,6 +333,13 @@ def _markdown(text: str) -> str:
     """
     markup = r"[\\`*_\[\]#|~$&@]|<(?=[A-Za-z/!?])|:(?=//)|(?i:(?<=www))\."
     return re.sub(markup, r"\\\g<0>", one_line(text))
+
+
+def _rule_markdown(sheet: ScoreSheet) -> list[str]:
+    if not sheet.rule:
+        return []
+    first, *others = map(_markdown, sheet.rule)
+    return [" ".join([f"**{first}**", *others])]
 
 
 def _paragraph(text: str) -> str:

@@ -21,6 +21,7 @@ from riskslim.exceptions import CertificateError, RowsLostError
 from riskslim.items.families import condition_families, contradicted
 from riskslim.items.item import Item
 from riskslim.items.rules import raw_table
+from riskslim.operating_point import DecisionThreshold, Shares
 from riskslim.rows.subsets import subset_of
 from riskslim.scale import PAPER_SCALE
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
@@ -41,6 +42,8 @@ __all__ = [
 logger = logging.getLogger("riskslim")
 
 _ROWS_AT_A_TIME = 2**20
+# Of weights that were multiplied by a factor.
+_ROUNDING = 1e-9
 
 
 def from_solution(
@@ -75,7 +78,12 @@ def from_solution(
     if problem is not None and with_remarks and not rank:
         said = problem.remarks(coef, scale=scale)
     score = from_coefficients(kind, coef, data, scale=scale, certificate=certificate)
-    score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
+    score = dataclasses.replace(
+        score,
+        requirements=requirements,
+        fit_remarks=said,
+        operating_point=_point_of(certificate, data),
+    )
     if raw is not None and not data.has_each_row:
         raise ValueError(
             "raw columns are looked at row by row, but equal rows of these data were merged "
@@ -140,6 +148,26 @@ def from_coefficients(
     if rows is not None:
         check_scores_of_training(score, rows)
     return score
+
+
+def _point_of(certificate: Certificate | None, data: TrainingData) -> DecisionThreshold | None:
+    """The threshold that a certificate is about, with counts of rows, not of weighted classes."""
+    if certificate is None or certificate.rule is None:
+        return None
+    rule = certificate.rule
+    negative, positive = data.class_factors
+    counts = dataclasses.astuple(rule.shares)
+    training = Shares(
+        *(_near_whole(count / factor)
+          for count, factor in zip(counts, (positive,) * 2 + (negative,) * 2, strict=True))
+    )  # fmt: skip
+    return DecisionThreshold(rule.threshold, training, None, rule.required)
+
+
+def _near_whole(count: float) -> float:
+    """A count without the error of the factor that it was multiplied by."""
+    whole = round(count)
+    return float(whole) if abs(count - whole) <= _ROUNDING * max(count, 1.0) else count
 
 
 def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:

@@ -80,7 +80,7 @@ class SheetContent:
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes, requirements, variables, proof
+    outcome, lines, risks, formula, notes, requirements, variables, proof, rule
         As in :class:`~riskslim.score.sheet.ScoreSheet`.
     """
 
@@ -92,6 +92,7 @@ class SheetContent:
     requirements: tuple[Requirement, ...] = ()
     variables: tuple[VariableBands, ...] = ()
     proof: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
