@@ -72,6 +72,7 @@ from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.score.lines import note_on_layout
+from riskslim.score.operating_point import shown_threshold
 
 if TYPE_CHECKING:
     import pyarrow
@@ -101,7 +102,7 @@ def predict(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Compute score and risk of every row.
+    """Compute score and risk of every row, and whether it is positive if the score says that.
 
     Rows are in the order of the file, or of several, one by one, with one file in memory at a time.
     Of folders, all files are taken, in the order of their names.
@@ -115,10 +116,10 @@ def predict(
         check_outputs(
             {"--output": output}, [("risk score", score), *(("data", one) for one in files)]
         )
-        if identifier in {"score", "risk"}:
-            raise ValueError(f"--id {identifier}: the output has a column of this name already")
-
         risk_score = riskslim.RiskScore.load(score)
+        added = {"score", "risk"} | ({"positive"} if risk_score.operating_point else set())
+        if identifier in added:
+            raise ValueError(f"--id {identifier}: the output has a column of this name already")
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             rename=rename,
@@ -143,6 +144,9 @@ def _predicted(applied: Applied, rows: RowsOfFile, identifier: str | None) -> py
         columns[identifier] = applied.identifiers(rows, identifier)
     columns["score"] = applied.score.score_samples(rows.table)
     columns["risk"] = applied.score.predict_proba(rows.table)[:, 1]
+    threshold = shown_threshold(applied.score)
+    if threshold is not None:
+        columns["positive"] = (columns["score"] >= threshold).astype("int8")
     return pyarrow.table(columns)
 
 

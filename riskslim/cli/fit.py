@@ -102,6 +102,8 @@ def fit(
     l0_penalty: options.L0Penalty = 1e-6,
     l2_penalty: options.L2Penalty = 0.0,
     shrinkage: options.Shrinkage = None,
+    sensitivity: options.Sensitivity = None,
+    specificity: options.Specificity = None,
     sign: options.Sign = None,
     lower: options.Lower = None,
     upper: options.Upper = None,
@@ -178,6 +180,7 @@ def fit(
             "class_weight": checked_word(class_weight, "--class-weight", "balanced"),
             "scale": scales_of(scale, engine, stated), "time_limit": time_limit,
             "gap_tolerance": gap_tolerance, "node_limit": node_limit, "n_threads": threads,
+            "sensitivity": sensitivity, "specificity": specificity,
             "random_state": seed, **arguments_of_engine(n_solutions, within, solver, engine),
         }  # fmt: skip
         points_of = _PointsOfFeatures(max_coef, sign, lower, upper, fix, stated)

@@ -305,6 +305,24 @@ Shrinkage = Annotated[
         "--folds says otherwise.",
     ),
 ]
+Sensitivity = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        metavar="SHARE",
+        help="Find the best rule that must not miss cases: the score that finds at least this "
+        "share of them, 0.95 for 95%, and calls the fewest others positive.",
+    ),
+]
+Specificity = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        metavar="SHARE",
+        help="The other way round: at least this share of the others is left out, and most cases "
+        "are found.",
+    ),
+]
 Sign = Annotated[
     list[str] | None,
     typer.Option(

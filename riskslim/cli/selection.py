@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Selection", "selection_of"]
 
 _RULE, _METRIC = "one_standard_error", "loss"
-_METRICS = ("loss", "auc", "cal")
+_METRICS = ("loss", "auc", "cal", "sensitivity", "specificity")
 # Of --shrinkage cv.
 _RULE_OF_STRENGTHS, _FOLDS = "best_mean", 5
 

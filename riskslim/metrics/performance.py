@@ -17,6 +17,7 @@ from riskslim.solution import percent
 __all__ = [
     "LARGER_IS_BETTER",
     "METRICS",
+    "SHARES",
     "Performance",
     "check_metric",
     "metric_text",
@@ -24,10 +25,12 @@ __all__ = [
 ]
 
 METRICS = ("loss", "auc", "cal", "model_size", "optimality_gap")
+# Of models that call rows positive from a threshold of their own on.
+SHARES = ("sensitivity", "specificity")
 # Metrics of which more is better.
-LARGER_IS_BETTER = frozenset({"auc"})
+LARGER_IS_BETTER = frozenset({"auc", *SHARES})
 # Metrics that are written in percent.
-PERCENT = frozenset({"cal", "optimality_gap"})
+PERCENT = frozenset({"cal", "optimality_gap", *SHARES})
 # Risks that differ by no more than this from those of log-odds are theirs.
 _SAME_RISK = 1e-9
 
@@ -49,6 +52,9 @@ class Performance:
         Features that the model uses, the intercept not counted; NaN where it does not say.
     optimality_gap : float
         Of its certificate; NaN without one.
+    sensitivity, specificity : float
+        Shares at the threshold of the model; NaN where it has none, and of rows that lack the
+        class.
     """
 
     n_samples: int
@@ -57,6 +63,8 @@ class Performance:
     cal: float
     model_size: float = math.nan
     optimality_gap: float = math.nan
+    sensitivity: float = math.nan
+    specificity: float = math.nan
 
 
 def check_metric(metric: str) -> None:
@@ -69,10 +77,11 @@ def check_metric(metric: str) -> None:
     Raises
     ------
     ValueError
-        It is none of :data:`METRICS`.
+        It is none of :data:`METRICS` and :data:`SHARES`.
     """
-    if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+    known = (*METRICS, *SHARES)
+    if metric not in known:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, known))}, got {metric!r}")
 
 
 def metric_text(metric: str, value: float) -> str:
@@ -105,6 +114,7 @@ def performance(
     model_size: float,
     optimality_gap: float,
     bins: Any,
+    called: NDArray[np.bool_] | None = None,
 ) -> Performance:
     """Measure predictions.
 
@@ -117,6 +127,8 @@ def performance(
     model_size, optimality_gap : float
     bins : int or "auto" or None
         Of CAL.
+    called : ndarray of bool, shape (n,), optional
+        Rows that the model calls positive by a threshold of its own.
 
     Returns
     -------
@@ -138,4 +150,17 @@ def performance(
         calibration_error(positive, risk, weight, scores if are_log_odds else None, bins=bins),
         float(model_size),
         float(optimality_gap),
+        *((math.nan, math.nan) if called is None else _shares(positive, called, weight)),
     )
+
+
+def _shares(
+    positive: NDArray[np.bool_], called: NDArray[np.bool_], weight: NDArray[np.float64] | None
+) -> tuple[float, float]:
+    """Shares of the positive rows that are called so, and of the others that are not."""
+    each = np.ones(len(positive)) if weight is None else weight
+    found = []
+    for of_class, right in ((positive, called), (~positive, ~called)):
+        total = float(each[of_class].sum())
+        found.append(float(each[of_class & right].sum()) / total if total > 0 else math.nan)
+    return found[0], found[1]

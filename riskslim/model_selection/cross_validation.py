@@ -33,6 +33,7 @@ from riskslim.metrics.discrimination import OperatingPoints, operating_points
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
+    SHARES,
     Performance,
     check_metric,
     metric_text,
@@ -165,6 +166,11 @@ class CrossValidation:
         return self.final is not None and len(self.folds) == self.n_folds
 
     @property
+    def has_shares(self) -> bool:
+        """True if the final model has a threshold, at which shares are measured."""
+        return self.train is not None and not math.isnan(self.train.sensitivity)
+
+    @property
     def folds_with_auc(self) -> tuple[Fold, ...]:
         """Those whose test rows are of both classes."""
         return tuple(fold for fold in self.folds if not math.isnan(fold.test.auc))
@@ -204,13 +210,16 @@ class CrossValidation:
 
         Parameters
         ----------
-        metric : {"loss", "auc", "cal", "model_size", "optimality_gap"}
+        metric : {"loss", "auc", "cal", "model_size", "optimality_gap", "sensitivity", \
+                "specificity"}
+            The last two at the thresholds of scores that have an operating point.
         rows : {"test", "train"}, default "test"
 
         Returns
         -------
         ndarray of float64, shape (number of finished folds,)
-            NaN where it is not defined: the AUC of test rows of one class.
+            NaN where it is not defined: the AUC of test rows of one class, shares without a
+            threshold.
 
         Raises
         ------
@@ -407,9 +416,9 @@ class CrossValidation:
     def __str__(self) -> str:
         head = f"{len(self.folds)} of {self.n_folds} folds: mean (min - max)"
         lines = [f"{'':<16}{'test':<26}{'train':<26}final model, all rows"]
-        for metric in METRICS:
+        for metric in (*METRICS, *(SHARES if self.has_shares else ())):
             final = "-" if self.train is None else metric_text(metric, getattr(self.train, metric))
-            tested = "" if metric in METRICS[3:] else self.summary(metric)
+            tested = "" if metric in ("model_size", "optimality_gap") else self.summary(metric)
             lines.append(f"{metric:<16}{tested:<26}{self.summary(metric, 'train'):<26}{final}")
         return "\n".join(filter(None, [head, *lines, self.note_on_auc(), self.note_on_weights()]))
 
@@ -418,7 +427,10 @@ def _record(
     fold: int | None, rows: str, performance: Performance, parameters: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     chosen = {f"param_{name}": value for name, value in (parameters or {}).items()}
-    return {"fold": fold, "rows": rows, **dataclasses.asdict(performance), **chosen}
+    measured = dataclasses.asdict(performance)
+    if math.isnan(performance.sensitivity) and math.isnan(performance.specificity):
+        measured = {name: value for name, value in measured.items() if name not in SHARES}
+    return {"fold": fold, "rows": rows, **measured, **chosen}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -704,7 +716,12 @@ def _performance(
     bins: Any,
 ) -> Performance:
     gap = math.nan if certificate is None else certificate.optimality_gap
-    return performance(data.positive, risk, scores, data.weight, _model_size(model), gap, bins)
+    score = _innermost(model, "risk_score_")
+    # The sign of a decision function agrees with the threshold.
+    called = None if score is None or score.operating_point is None else scores > 0
+    return performance(
+        data.positive, risk, scores, data.weight, _model_size(model), gap, bins, called
+    )
 
 
 def _innermost(model: Any, attribute: str) -> Any:

@@ -35,6 +35,7 @@ from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
     PERCENT,
+    SHARES,
     Performance,
     check_metric,
     performance,
@@ -48,6 +49,7 @@ from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
 from riskslim.rows.file_rows import FileRows
 from riskslim.rows.subsets import sampled
+from riskslim.score.operating_point import called_positive
 from riskslim.score.table import logistic
 from riskslim.solution import Solution, Status, TraceRecord, percent
 
@@ -187,7 +189,7 @@ class ModelSizePath:
             "best_mean": the size with the best mean of the metric over the folds.
             "one_standard_error": the smallest size whose mean is within one standard error of
             that, the error being the best one's.
-        metric : {"loss", "auc", "cal"}, default "loss"
+        metric : {"loss", "auc", "cal", "sensitivity", "specificity"}, default "loss"
 
         Returns
         -------
@@ -363,10 +365,10 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
         "seconds": entry.solution.statistics.total_seconds,
     }
     if entry.train is not None:
-        record |= {name: getattr(entry.train, name) for name in METRICS}
+        record |= {name: getattr(entry.train, name) for name in _measured_of(entry)}
     found = entry.cross_validation
     if found is not None and found.folds:
-        for name in METRICS:
+        for name in _measured_of(entry):
             values = found.defined(name)
             if not values.size:
                 values = np.array([math.nan])
@@ -377,6 +379,12 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
                 f"test_{name}_standard_error": found.standard_error(name),
             }
     return record
+
+
+def _measured_of(entry: SizeOnPath) -> tuple[str, ...]:
+    """The metrics of an entry: those of a rule have shares as well."""
+    has_rule = entry.risk_score is not None and entry.risk_score.operating_point is not None
+    return (*METRICS, *SHARES) if has_rule else METRICS
 
 
 def _size_line(entry: SizeOnPath) -> str:
@@ -1034,6 +1042,9 @@ def _with_bounds_of_larger(
     problems: list[RiskScoreProblem], solutions: list[Solution]
 ) -> list[Solution]:
     """Certify again where the next size has a better lower bound than a search that was stopped."""
+    if any(one.certificate.rule is not None for one in solutions):
+        # Bounds of the objective are about the best rules of each size, which differ.
+        return solutions
     bound, tolerance = -math.inf, 0.0
     better: list[Solution] = []
     for problem, solution in zip(reversed(problems), reversed(solutions), strict=True):
@@ -1128,7 +1139,10 @@ def _performance(
     bins: Any,
 ) -> Performance:
     weight = rows.sample_weight
-    return performance(rows.labels > 0, risk, log_odds, weight, len(score.points), math.nan, bins)
+    called = called_positive(score, log_odds)
+    return performance(
+        rows.labels > 0, risk, log_odds, weight, len(score.points), math.nan, bins, called
+    )
 
 
 def _across_folds(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from riskslim.score.table import Observations
 
 __all__ = [
+    "called_positive",
     "margins",
     "number_text",
     "share_intervals",
@@ -77,6 +78,25 @@ def margins(score: RiskScore, sums: NDArray[Any]) -> NDArray[np.float64]:
     least = np.finfo(np.float64).smallest_subnormal
     # No rounding, and no score between two whole ones, may change a sign.
     return np.where(sums >= threshold, np.maximum(found, least), np.minimum(found, -least))
+
+
+def called_positive(score: RiskScore, log_odds: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    """Rows that are positive by the threshold of a score; None where it has none.
+
+    Parameters
+    ----------
+    score : RiskScore
+    log_odds : ndarray of float64, shape (n,)
+        Of the rows, as :meth:`RiskScore.log_odds` computes them.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,), or None
+    """
+    if score.operating_point is None:
+        return None
+    threshold = np.array([score.operating_point.threshold], np.float64)
+    return np.asarray(log_odds >= link_of(score).log_odds_of_sums(threshold))
 
 
 # ---- chosen --------------------------------------------------------------------------------------
