@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from riskslim._version import __version__
 from riskslim._wording import MAX_LISTED, fixed_decimals, listing
 from riskslim.items.item import variable_of
+from riskslim.metrics.performance import SHARES
 from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.variables import special_texts
 from riskslim.score.naming import label_of, outcome_text
+from riskslim.score.operating_point import words_of
 from riskslim.score.requirements import alike
 from riskslim.score.typesetting import likewise, one_line
 
@@ -77,7 +79,8 @@ def methods_text(score: RiskScore, cv: CrossValidation | None = None) -> str:
     parts = [
         _predictors(score), *_preparation(score), _points(score), _shrinkage(score),
         *_restrictions(score),
-        _search(score), _recalibration(score), _validation(cv), f"Reference: {CITATION}",
+        _search(score), _threshold(score), _recalibration(score), _validation(cv),
+        f"Reference: {CITATION}",
     ]  # fmt: skip
     return one_line(" ".join(part for part in parts if part))
 
@@ -136,12 +139,18 @@ def _points(score: RiskScore) -> str:
     text = "Points and intercept are integers"
     if score.certificate is None:
         return f"{text} that were given, not learned."
+    rule = score.certificate.rule
     has_ridge = score.certificate.ridge > 0 or _penalties(score)
     ridge = " and a ridge penalty on the weights" if has_ridge else ""
-    text += (
-        f" that minimise the mean logistic loss plus a price for each feature with points{ridge}, "
-        "over all that meet the requirements"
-    )
+    objective = f"the mean logistic loss plus a price for each feature with points{ridge}"
+    if rule is None:
+        text += f" that minimise {objective}, over all that meet the requirements"
+    else:
+        text += (
+            f", chosen for a rule that {rule.required} from some score on: those with the largest "
+            f"{rule.required.other}, and of equals the least {objective}, over all that meet the "
+            "requirements"
+        )
     others = [likewise(*group) for group in _requirements(score) if not _restricts(group[0])]
     if others:
         text += f" ({'; '.join(others)})"
@@ -233,6 +242,20 @@ def _search(score: RiskScore) -> str:
     return text
 
 
+def _threshold(score: RiskScore) -> str:
+    """Say from which score on rows are positive, and what the certificate does not say of that."""
+    point, certificate = score.operating_point, score.certificate
+    if point is None:
+        return ""
+    first, *others = words_of(score)
+    if certificate is not None and point.is_of(certificate.rule):
+        said = certificate.explain()
+        others = [sentence for sentence in others if sentence not in said]
+    elif point.required is not None:
+        others.insert(0, f"The threshold was chosen so that the score {point.required}.")
+    return " ".join([first, *others])
+
+
 def _recalibration(score: RiskScore) -> str:
     if score.recalibration is None:
         return ""
@@ -242,7 +265,10 @@ def _recalibration(score: RiskScore) -> str:
 def _validation(cv: CrossValidation | None) -> str:
     if cv is None:
         return ""
-    metrics = (("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"))
+    metrics: tuple[tuple[str, str], ...] = (
+        ("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"),
+    )  # fmt: skip
+    metrics += tuple((share, share) for share in SHARES if cv.has_shares)
     found = [f"{name} {cv.summary(key)}" for key, name in metrics if not math.isnan(cv.mean(key))]
     done = f"{len(cv.folds)} of {cv.n_folds}" if len(cv.folds) < cv.n_folds else f"{cv.n_folds}"
     with_items = cv.final_score is not None and cv.final_score.variables

@@ -156,6 +156,7 @@ def _page(
     from riskslim.report.recalibrated import recalibration_tables
     from riskslim.report.remarks import remarks
     from riskslim.report.rows import labelled
+    from riskslim.report.rule import rule_table, rule_words
     from riskslim.report.statistics import group_table, information_table, statistics_table
     from riskslim.report.tables import (
         certificate_table,
@@ -192,6 +193,8 @@ def _page(
         variables_asked=asked["calculatorVariables"],
         numbers_asked=asked["calculatorNumbers"],
         certificate=certificate_table(score),
+        rule=rule_words(score),
+        rule_table=rule_table(score, rows, cv),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
         statistics=[
@@ -300,8 +303,13 @@ def _script(score: RiskScore, asked: dict[str, Any], sheet: SheetContent, rows_n
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports.javascript import javascript_text, to_javascript
     from riskslim.report.calculator import calculator_risks
+    from riskslim.report.rule import decision_words
 
-    constants = {**asked, "calculatorRisks": calculator_risks(sheet, rows_name)}
+    constants = {
+        **asked,
+        "calculatorRisks": calculator_risks(sheet, rows_name),
+        "calculatorDecision": decision_words(score),
+    }
     program = to_javascript(score, inputs="items")
     stated = "".join(
         f"const {name} = {javascript_text(value)};\n" for name, value in constants.items()

@@ -1,6 +1,7 @@
 // The calculator: predictRisk, calculatorItems, calculatorFamilies, calculatorVariables (empty
-// where items are asked for), calculatorNumbers (raw numbers that conditions are computed from) and
-// calculatorRisks (what was observed) are defined above.
+// where items are asked for), calculatorNumbers (raw numbers that conditions are computed from),
+// calculatorRisks (what was observed) and calculatorDecision (what positive is; null without a
+// threshold) are defined above.
 (function () {
   "use strict";
   const form = document.getElementById("calculator");
@@ -149,7 +150,8 @@
       : "";
   }
 
-  function show(score, risk, note, observed = "") {
+  function show(score, risk, note, observed = "", decision = "") {
+    document.getElementById("calculator-decision").textContent = decision;
     document.getElementById("calculator-observed").textContent = observed;
     document.getElementById("calculator-score").textContent = score;
     document.getElementById("calculator-risk").textContent = risk;
@@ -186,7 +188,10 @@
       const result = predictRisk(record);
       form.dataset.risk = String(result.risk);
       form.dataset.score = String(result.score);
-      show(shown(result.score), percent(result.risk), note, observedAt(result.score));
+      const decision = calculatorDecision
+        ? calculatorDecision[result.positive ? "positive" : "negative"]
+        : "";
+      show(shown(result.score), percent(result.risk), note, observedAt(result.score), decision);
     } catch (error) {
       show("\u2026", "\u2026", error.message);
     }

@@ -14,7 +14,9 @@ from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.decision import DecisionCurve, decision_curve
 from riskslim.report.recalibrated import metrics_of
 from riskslim.report.rows import METRIC_NAMES, judged_rows, share_or_metric_text
+from riskslim.report.rule import shares_of_rows
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import share_intervals, threshold_text
 from riskslim.score.recalibration import to_observations
 from riskslim.score.table import Observations, RiskScale
 
@@ -55,6 +57,11 @@ class Validation:
         Metrics after a recalibration on these rows, by what it fits: "intercept", or "intercept and
         slope" where both classes have twenty rows or more. They are better here than they will be
         on the next rows.
+    shares : mapping from str to Interval
+        Sensitivity and specificity at the threshold of the score, with Wilson's 95% intervals;
+        empty where it has none.
+    rule : str
+        The same in words.
 
     Examples
     --------
@@ -78,6 +85,8 @@ class Validation:
     line: CalibrationLine
     curve: DecisionCurve
     recalibrated: dict[str, dict[str, float]]
+    shares: Mapping[str, Interval] = dataclasses.field(default_factory=dict)
+    rule: str = ""
 
     @property
     def advised(self) -> str | None:
@@ -143,6 +152,8 @@ class Validation:
             ends = self.intervals.get(name)
             bounds = (np.nan, np.nan) if ends is None else (ends.lower, ends.upper)
             yield "metric", name, (value, *bounds)
+        for name, share in self.shares.items():
+            yield "rule", name, (share.value, share.lower, share.upper)
         for name, interval in self.line._asdict().items():
             yield "calibration", name, tuple(interval)
         for one in self.curve.records():
@@ -161,6 +172,7 @@ class Validation:
             f"{self.n_positive} with the outcome ({share:.1%})",
             "",
             aligned(list(self._lines()), n_left=1),
+            *(["", self.rule] if self.rule else []),
             "",
             "Net benefit of acting from a risk on",
             aligned([
@@ -188,6 +200,11 @@ class Validation:
                 f"Calibration {what} ({best} is perfect)", f"{one.value:.2f}",
                 f"95%: {one.lower:.2f} to {one.upper:.2f}",
             ]  # fmt: skip
+        for name, share in self.shares.items():
+            yield [
+                f"{name.capitalize()} of the rule", f"{share.value:.1%}",
+                f"95%: {share.lower:.1%} to {share.upper:.1%}",
+            ]  # fmt: skip
 
 
 _BENEFITS = ("net_benefit", "treat_all")
@@ -208,6 +225,7 @@ def validated(
     if thresholds is None:
         thresholds = [round(factor * observed, 4) for factor in _AROUND if factor * observed < 0.95]
     log_odds = link_of(score).log_odds(rows.scores.astype(np.float64))
+    shares = shares_of_rows(score, rows)
     return Validation(
         outcome=score.outcome_name, n_samples=len(rows.positive),
         n_positive=int(rows.positive.sum()),
@@ -215,6 +233,8 @@ def validated(
         line=calibration_line(rows.positive, log_odds, rows.weight),
         curve=decision_curve(rows.positive, rows.risk, rows.weight, thresholds=thresholds),
         recalibrated=_recalibrated(score, rows),
+        shares={} if shares is None else share_intervals(shares),
+        rule="" if shares is None else f"{threshold_text(score)} {shares.describe()}",
     )  # fmt: skip
 
 

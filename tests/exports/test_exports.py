@@ -623,7 +623,7 @@ def test_what_is_saved_is_as_the_schema_says():
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "other"}, {"version": 9}, {"version": 0}, {"version": 1, "scale": 2.0},
+    [{"format": "other"}, {"version": 10}, {"version": 0}, {"version": 1, "scale": 2.0},
      {"scale": -1}, {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]},
      {"classes": [1, 1]},
      {"intercept": 0.5}, {"intercept": 2**31}, {"points": {}}, {"points": [{"feature": "x"}]},
