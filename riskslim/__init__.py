@@ -58,6 +58,7 @@ _HOMES = {
     "read": "reader",
     "risk_at_least": "constraints.side_information",
     "risk_at_most": "constraints.side_information",
+    "rule_margin": "model_selection.rules",
     "sampled": "rows.subsets",
     "sequential_rounding": "heuristics.descent",
     "show_config": "config",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.model_selection.cross_validation import (
         cross_validate_risk_score as cross_validate_risk_score,
     )
+    from riskslim.model_selection.rules import rule_margin as rule_margin
     from riskslim.model_selection.shrinkage import RiskSLIMClassifierCV as RiskSLIMClassifierCV
     from riskslim.model_selection.shrinkage import shrinkage_path as shrinkage_path
     from riskslim.model_selection.size_path import model_size_path as model_size_path

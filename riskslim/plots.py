@@ -487,6 +487,71 @@ def plot_line(
     _plain_frame(ax)
 
 
+def plot_rules(
+    trained: Sequence[tuple[str, float, float]],
+    tested: Sequence[tuple[str, float, float]] = (),
+    folds: Sequence[tuple[float, float]] = (),
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw sensitivity against specificity of several rules.
+
+    Parameters
+    ----------
+    trained, tested : sequence of (str, float, float)
+        Name, specificity and sensitivity of each, on the training rows and, in the mean, on the
+        test rows of folds. The same name is joined by a line.
+    folds : sequence of (float, float)
+        The same of each fold.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.plots import plot_rules
+    >>> ax = plot_rules([("1", 0.2, 0.95), ("2", 0.4, 0.95)], [("1", 0.2, 0.94), ("2", 0.4, 0.9)])
+    >>> ax.get_ylabel()
+    'Sensitivity'
+    """
+    ax = _axes(ax, (6.0, 4.2))
+    if folds:
+        ax.scatter(
+            [x for x, _ in folds], [y for _, y in folds], color=GREY, s=9, zorder=1,
+            label="each fold, test rows",
+        )  # fmt: skip
+    means = {name: (x, y) for name, x, y in tested}
+    for name, x, y in trained:
+        if name in means:
+            ax.plot([x, means[name][0]], [y, means[name][1]], color=GREY, linewidth=1, zorder=2)
+    for rules, colour, label in (
+        (trained, BLUE, "training rows"), (tested, ORANGE, "mean of folds, test rows"),
+    ):  # fmt: skip
+        if rules:
+            ax.scatter(
+                [x for _, x, _ in rules], [y for _, _, y in rules], color=colour, s=30, zorder=3,
+                label=label,
+            )  # fmt: skip
+        for name, x, y in rules:
+            ax.annotate(
+                name, (x, y), xytext=(4, 4), textcoords="offset points", color=colour, fontsize=9,
+            )  # fmt: skip
+    ax.set(xlabel="Specificity", ylabel="Sensitivity")
+    _in_percent(ax.xaxis)
+    _in_percent(ax.yaxis)
+    _plain_frame(ax)
+    ax.legend(frameon=False)
+    return ax
+
+
 def _in_percent(axis: Axis) -> None:
     """Ticks in percent: at round steps, each with the decimals that it has."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator

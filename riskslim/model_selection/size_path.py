@@ -254,6 +254,48 @@ class ModelSizePath:
         first.legend(frameon=False)
         return first
 
+    @property
+    def has_rules(self) -> bool:
+        """True if each size has the best rule that reaches a share, not the least loss."""
+        return any(
+            entry.risk_score is not None and entry.risk_score.operating_point is not None
+            for entry in self.entries
+        )
+
+    def plot_rules(self, ax: Axes | None = None) -> Axes:
+        """Draw sensitivity against specificity of the best rules of all sizes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Default: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Rules on the training data in blue, each with its size; the means over the test rows of
+            folds in orange, and each fold as a grey dot.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        from riskslim.plots import plot_rules
+
+        trained, means, dots = [], [], []
+        for entry in self.entries:
+            if entry.train is not None:
+                shares = (entry.train.specificity, entry.train.sensitivity)
+                trained.append((str(entry.max_size), *shares))
+            found = entry.cross_validation
+            if found is not None and found.folds:
+                mean = (found.mean("specificity"), found.mean("sensitivity"))
+                means.append((str(entry.max_size), *mean))
+                values = (found.values("specificity"), found.values("sensitivity"))
+                dots += [*zip(*(one.tolist() for one in values), strict=True)]
+        return plot_rules(trained, means, dots, ax=ax)
+
     def _plot_metric(self, ax: Axes, metric: str) -> None:
         from riskslim.plots import BLUE, ORANGE, plot_line
 
@@ -280,7 +322,13 @@ class ModelSizePath:
                 ax.text(0.5, 0.5, "all proven optimal", transform=ax.transAxes, ha="center")
 
     def __str__(self) -> str:
-        lines = ["size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"]
+        head = "size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"
+        if self.has_rules:
+            head = (
+                "size  status          loss     gap  sensitivity  specificity  test sensitivity"
+                "  test specificity"
+            )
+        lines = [head]
         lines += [_size_line(entry) for entry in self.entries]
         if not self.is_complete:
             lines.append("The run was stopped: not all sizes and folds are finished.")
@@ -392,6 +440,8 @@ def _size_line(entry: SizeOnPath) -> str:
     if entry.train is None:
         return line.rstrip()
     train = entry.train
+    if not math.isnan(train.sensitivity):
+        return _rule_line(line, entry, train)
     line += (
         f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.auc:.3f}  {train.cal:>5.1%}"
     )
@@ -401,6 +451,18 @@ def _size_line(entry: SizeOnPath) -> str:
     return (
         f"{line}  {found.mean('loss'):>9.5f}  {found.mean('auc'):>8.3f}  {found.mean('cal'):>8.1%}"
     )
+
+
+def _rule_line(line: str, entry: SizeOnPath, train: Performance) -> str:
+    """The line of a size whose score is a rule."""
+    line += (
+        f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.sensitivity:>11.1%}  "
+        f"{train.specificity:>11.1%}"
+    )
+    found = entry.cross_validation
+    if found is None or not found.folds:
+        return line
+    return f"{line}  {found.mean('sensitivity'):>16.1%}  {found.mean('specificity'):>16.1%}"
 
 
 # ---------------------------------------------------------------------------------------------

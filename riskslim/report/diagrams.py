@@ -232,6 +232,16 @@ def path_diagram(path: Any) -> Diagram:
             "mean is marked.",
             _WIDE,
         )
+    if path.has_rules:
+        return drawn(
+            path.plot_rules,
+            "path",
+            f"Sensitivity and specificity of the best rules of sizes {path.sizes[0]} to "
+            f"{path.sizes[-1]}; the table has the numbers.",
+            "Sensitivity against specificity of the best rules, each with its largest size: on the "
+            "training rows, and on test rows where there are folds.",
+            _WIDE,
+        )
     return drawn_on_grid(
         path.plot,
         "path",

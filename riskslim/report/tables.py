@@ -15,7 +15,7 @@ from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.calibration import ConsistencyRange
 from riskslim.metrics.discrimination import operating_points
-from riskslim.metrics.performance import METRICS, metric_text
+from riskslim.metrics.performance import METRICS, SHARES, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
 from riskslim.report.cells import Cell, ReportTable, finite_or_none, number_cell
 from riskslim.report.inputs import is_of_strengths, is_same_score
@@ -363,12 +363,14 @@ def path_tables(score: RiskScore, path: Any) -> list[ReportTable]:
     if is_of_strengths(path):
         return [_strength_table(path)]
     tested = any(entry.cross_validation is not None for entry in path.entries)
-    heads = ["Largest size", "Status", "Gap", "Loss", "AUC", "CAL"]
+    names = [*METRICS[:3], *(SHARES if path.has_rules else ())]
+    words = ["loss", "AUC", "CAL", "sensitivity", "specificity"][: len(names)]
+    heads = ["Largest size", "Status", "Gap", *(f"{one[0].upper()}{one[1:]}" for one in words)]
     if tested:
-        heads += ["Test loss", "Test AUC", "Test CAL"]
+        heads += [f"Test {one}" for one in words]
     sizes = [_size_cell(score, entry) for entry in path.entries]
     rows = [
-        [size, *_size_metrics(entry, tested)]
+        [size, *_size_metrics(entry, names, tested)]
         for size, entry in zip(sizes, path.entries, strict=True)
     ]
     note = "" if path.is_complete else "The run was stopped: not all sizes and folds are finished."
@@ -413,19 +415,19 @@ def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:
     return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
 
 
-def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
+def _size_metrics(entry: SizeOnPath, names: Sequence[str], tested: bool) -> list[Cell]:
     certificate = entry.solution.certificate
     gap = certificate.optimality_gap
     row = [
         Cell(str(certificate.status)),
         Cell("-") if math.isnan(gap) else Cell(percent(gap), gap),
     ]
-    for name in METRICS[:3]:
+    for name in names:
         value = math.nan if entry.train is None else float(getattr(entry.train, name))
         row.append(Cell(metric_text(name, value), finite_or_none(value)))
     cv = entry.cross_validation
     if tested and cv is not None:
-        row += [Cell(cv.summary(name), finite_or_none(cv.mean(name))) for name in METRICS[:3]]
+        row += [Cell(cv.summary(name), finite_or_none(cv.mean(name))) for name in names]
     return row
 
 
