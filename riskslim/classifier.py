@@ -917,11 +917,15 @@ def _is_one_of_many() -> bool:
 
 
 def _unfinished(certificate: Certificate) -> str:
-    gap = percent(certificate.optimality_gap)
-    text = (
-        f"The search ended early ({certificate.message}) with an optimality gap of {gap}: a better "
-        "risk score may exist, whose objective is at most that much lower."
-    )
+    rule = certificate.rule
+    if rule is not None:
+        text = f"The search ended early ({certificate.message}). {rule.proven()}"
+    else:
+        gap = percent(certificate.optimality_gap)
+        text = (
+            f"The search ended early ({certificate.message}) with an optimality gap of {gap}: a "
+            "better risk score may exist, whose objective is at most that much lower."
+        )
     if certificate.status is Status.INTERRUPTED:
         return f"{text} The best score so far is kept."
     limit = "node_limit" if certificate.message.startswith("node limit") else "time_limit"

@@ -153,7 +153,9 @@ class RequiredShare:
             raise ValueError(f"name must be 'sensitivity' or 'specificity', got {self.name!r}")
         share = checked_number(self.share, self.name)
         if not 0 < share <= 1:
-            raise ValueError(f"{self.name} must be above 0 and at most 1, got {self.share!r}")
+            raise ValueError(
+                f"{self.name} must be above 0 and at most 1, as 0.95 for 95%, got {self.share!r}"
+            )
         object.__setattr__(self, "share", share)
 
     def __str__(self) -> str:

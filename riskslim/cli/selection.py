@@ -214,7 +214,9 @@ class Selection:
         found = [entry for entry in found if not entry.is_interrupted] or found
         tested = [entry.cross_validation for entry in found if entry.cross_validation is not None]
         if any(one.is_complete for one in tested):
-            rule, metric = self.rule or _RULE, self.metric or _METRIC
+            # Of rules that reach a share on the training rows the other one decides.
+            metric = self.metric or (path.free_share if path.has_rules else _METRIC)
+            rule = self.rule or _RULE
             entry = path.best(rule, metric)
             return entry, f"Size {entry.max_size}, by the rule {rule} on the test {metric}:"
         why = "no size has scores in all folds" if self.has_folds else "--cv 5 chooses by test rows"

@@ -262,6 +262,13 @@ class ModelSizePath:
             for entry in self.entries
         )
 
+    @property
+    def free_share(self) -> str:
+        """The share that rules of the path have as much of as is possible."""
+        points = [one.risk_score.operating_point for one in self.entries if one.risk_score]
+        required = next(filter(None, (point.required for point in points if point)))
+        return required.other
+
     def plot_rules(self, ax: Axes | None = None) -> Axes:
         """Draw sensitivity against specificity of the best rules of all sizes.
 

@@ -79,7 +79,7 @@ def methods_text(score: RiskScore, cv: CrossValidation | None = None) -> str:
     parts = [
         _predictors(score), *_preparation(score), _points(score), _shrinkage(score),
         *_restrictions(score),
-        _search(score), _threshold(score), _recalibration(score), _validation(cv),
+        _threshold(score), _search(score), _recalibration(score), _validation(cv),
         f"Reference: {CITATION}",
     ]  # fmt: skip
     return one_line(" ".join(part for part in parts if part))
@@ -142,14 +142,14 @@ def _points(score: RiskScore) -> str:
     rule = score.certificate.rule
     has_ridge = score.certificate.ridge > 0 or _penalties(score)
     ridge = " and a ridge penalty on the weights" if has_ridge else ""
-    objective = f"the mean logistic loss plus a price for each feature with points{ridge}"
+    objective = f"mean logistic loss plus a price for each feature with points{ridge}"
     if rule is None:
-        text += f" that minimise {objective}, over all that meet the requirements"
+        text += f" that minimise the {objective}, over all that meet the requirements"
     else:
         text += (
             f", chosen for a rule that {rule.required} from some score on: those with the largest "
-            f"{rule.required.other}, and of equals the least {objective}, over all that meet the "
-            "requirements"
+            f"{rule.required.other}, and of equals those with the least {objective}, over all that "
+            "meet the requirements"
         )
     others = [likewise(*group) for group in _requirements(score) if not _restricts(group[0])]
     if others:

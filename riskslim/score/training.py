@@ -89,7 +89,8 @@ def from_solution(
             "raw columns are looked at row by row, but equal rows of these data were merged "
             "while they were read: leave raw out"
         )
-    if raw is not None:
+    # Of a rule it is not the objective that cut-offs were chosen for.
+    if raw is not None and score.operating_point is None:
         ranges = cutoff_ranges(
             score,
             raw_table(raw),
