@@ -1550,9 +1550,10 @@ class RiskScore:
         >>> score = score.with_operating_point(X, [1, 1, 0, 0, 0], sensitivity=0.9)
         >>> score.predict(X)
         array([1, 1, 0, 0, 0])
-        >>> print(*str(score).splitlines()[-5:-3])
-        Score of 2 or more: positive. Finds 2 of 2 (100.0%), leaves out 3 of 3 (100.0%)
-        of the others.
+        >>> for sentence in score.sheet().rule:
+        ...     print(sentence)
+        Score of 2 or more: positive.
+        Finds 2 of 2 (100.0%), leaves out 3 of 3 (100.0%) of the others.
         """
         return with_operating_point(
             self, X, y, sample_weight, sensitivity=sensitivity, specificity=specificity,

@@ -1,4 +1,4 @@
-"""How far above a wanted share a rule has to aim, so that other rows keep it.
+"""Aims of rules: how far above a wanted share the training rows have to be, so that folds keep it.
 
 A rule that finds 95% of the cases that it was chosen on finds fewer of others: it was chosen for
 these. Folds say how many fewer.
@@ -39,6 +39,17 @@ class AimedRule:
     required : RequiredShare
         What was asked of the training rows.
     cross_validation : CrossValidation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import RiskSLIMClassifier, rule_margin
+    >>> X = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (15, 1))
+    >>> y = (np.arange(60) % 7 < 1 + 4 * X[:, 0]).astype(int)
+    >>> classifier = RiskSLIMClassifier(max_size=1, sensitivity=0.5)
+    >>> aimed = rule_margin(classifier, X, y, aims=[0.5], cv=3).entries[0]
+    >>> aimed.required.share, aimed.mean >= aimed.worst
+    (0.5, True)
     """
 
     required: RequiredShare
@@ -75,6 +86,17 @@ class RuleMargin:
     Notes
     -----
     ``str`` of it is a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import RiskSLIMClassifier, rule_margin
+    >>> X = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (15, 1))
+    >>> y = (np.arange(60) % 7 < 1 + 4 * X[:, 0]).astype(int)
+    >>> classifier = RiskSLIMClassifier(max_size=1, sensitivity=0.5)
+    >>> found = rule_margin(classifier, X, y, aims=[0.5, 1], cv=3)
+    >>> [entry.required.share for entry in found.entries]
+    [0.5, 1.0]
     """
 
     wanted: RequiredShare
@@ -93,7 +115,7 @@ class RuleMargin:
 
     @property
     def margin(self) -> float | None:
-        """How far the aim is above the wanted share; None where no aim is enough."""
+        """Distance of the aim from the wanted share; None where no aim is enough."""
         return None if self.aim is None else self.aim - self.wanted.share
 
     def records(self) -> list[dict[str, Any]]:

@@ -527,6 +527,9 @@ class RiskSLIMClassifierCV(RiskSLIMClassifier):
         As in :class:`RiskSLIMClassifier`.
     l0_penalty, scale, constraints, items_per_variable, monotone, items, class_weight : optional
         As in :class:`RiskSLIMClassifier`.
+    sensitivity, specificity : optional
+        As in :class:`RiskSLIMClassifier`: of equally good rules the prior decides, and risks have
+        it.
     positive_label, points, engine, solver, settings, time_limit, gap_tolerance : optional
         As in :class:`RiskSLIMClassifier`; limits are for each search.
     node_limit, n_solutions, within, n_threads, random_state, verbose : optional

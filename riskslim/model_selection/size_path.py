@@ -33,14 +33,13 @@ from riskslim.exceptions import ConstantFeatureWarning, RowsLostError
 from riskslim.items.encoder import parts_of_a_table
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
-    METRICS,
     PERCENT,
-    SHARES,
     Performance,
     check_metric,
     performance,
 )
 from riskslim.metrics.rows import has_both_classes
+from riskslim.model_selection import rule_sizes
 from riskslim.model_selection.cross_validation import CrossValidation, Fold
 from riskslim.model_selection.folds import Split, splits_of
 from riskslim.model_selection.parallel import Finished, Step, in_parallel
@@ -257,17 +256,12 @@ class ModelSizePath:
     @property
     def has_rules(self) -> bool:
         """True if each size has the best rule that reaches a share, not the least loss."""
-        return any(
-            entry.risk_score is not None and entry.risk_score.operating_point is not None
-            for entry in self.entries
-        )
+        return any(map(rule_sizes.is_rule, self.entries))
 
     @property
     def free_share(self) -> str:
         """The share that rules of the path have as much of as is possible."""
-        points = [one.risk_score.operating_point for one in self.entries if one.risk_score]
-        required = next(filter(None, (point.required for point in points if point)))
-        return required.other
+        return rule_sizes.free_share(self.entries)
 
     def plot_rules(self, ax: Axes | None = None) -> Axes:
         """Draw sensitivity against specificity of the best rules of all sizes.
@@ -288,20 +282,7 @@ class ModelSizePath:
         ImportError
             matplotlib is not installed.
         """
-        from riskslim.plots import plot_rules
-
-        trained, means, dots = [], [], []
-        for entry in self.entries:
-            if entry.train is not None:
-                shares = (entry.train.specificity, entry.train.sensitivity)
-                trained.append((str(entry.max_size), *shares))
-            found = entry.cross_validation
-            if found is not None and found.folds:
-                mean = (found.mean("specificity"), found.mean("sensitivity"))
-                means.append((str(entry.max_size), *mean))
-                values = (found.values("specificity"), found.values("sensitivity"))
-                dots += [*zip(*(one.tolist() for one in values), strict=True)]
-        return plot_rules(trained, means, dots, ax=ax)
+        return rule_sizes.draw(self.entries, ax)
 
     def _plot_metric(self, ax: Axes, metric: str) -> None:
         from riskslim.plots import BLUE, ORANGE, plot_line
@@ -330,12 +311,7 @@ class ModelSizePath:
 
     def __str__(self) -> str:
         head = "size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"
-        if self.has_rules:
-            head = (
-                "size  status          loss     gap  sensitivity  specificity  test sensitivity"
-                "  test specificity"
-            )
-        lines = [head]
+        lines = [rule_sizes.HEAD if self.has_rules else head]
         lines += [_size_line(entry) for entry in self.entries]
         if not self.is_complete:
             lines.append("The run was stopped: not all sizes and folds are finished.")
@@ -420,10 +396,10 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
         "seconds": entry.solution.statistics.total_seconds,
     }
     if entry.train is not None:
-        record |= {name: getattr(entry.train, name) for name in _measured_of(entry)}
+        record |= {name: getattr(entry.train, name) for name in rule_sizes.measured_of(entry)}
     found = entry.cross_validation
     if found is not None and found.folds:
-        for name in _measured_of(entry):
+        for name in rule_sizes.measured_of(entry):
             values = found.defined(name)
             if not values.size:
                 values = np.array([math.nan])
@@ -436,19 +412,13 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
     return record
 
 
-def _measured_of(entry: SizeOnPath) -> tuple[str, ...]:
-    """The metrics of an entry: those of a rule have shares as well."""
-    has_rule = entry.risk_score is not None and entry.risk_score.operating_point is not None
-    return (*METRICS, *SHARES) if has_rule else METRICS
-
-
 def _size_line(entry: SizeOnPath) -> str:
     line = f"{entry.max_size:>4}  {entry.solution.certificate.status!s:<12}"
     if entry.train is None:
         return line.rstrip()
     train = entry.train
-    if not math.isnan(train.sensitivity):
-        return _rule_line(line, entry, train)
+    if rule_sizes.is_rule(entry):
+        return rule_sizes.line(line, entry)
     line += (
         f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.auc:.3f}  {train.cal:>5.1%}"
     )
@@ -458,18 +428,6 @@ def _size_line(entry: SizeOnPath) -> str:
     return (
         f"{line}  {found.mean('loss'):>9.5f}  {found.mean('auc'):>8.3f}  {found.mean('cal'):>8.1%}"
     )
-
-
-def _rule_line(line: str, entry: SizeOnPath, train: Performance) -> str:
-    """The line of a size whose score is a rule."""
-    line += (
-        f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.sensitivity:>11.1%}  "
-        f"{train.specificity:>11.1%}"
-    )
-    found = entry.cross_validation
-    if found is None or not found.folds:
-        return line
-    return f"{line}  {found.mean('sensitivity'):>16.1%}  {found.mean('specificity'):>16.1%}"
 
 
 # ---------------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def _page(
     from riskslim.report.recalibrated import recalibration_tables
     from riskslim.report.remarks import remarks
     from riskslim.report.rows import labelled
-    from riskslim.report.rule import rule_table, rule_words
+    from riskslim.report.rule import rule_parts
     from riskslim.report.statistics import group_table, information_table, statistics_table
     from riskslim.report.tables import (
         certificate_table,
@@ -166,7 +166,6 @@ def _page(
         metrics_table,
         note_on_intervals,
         operating_table,
-        path_tables,
         requirements,
         software_table,
     )
@@ -193,8 +192,7 @@ def _page(
         variables_asked=asked["calculatorVariables"],
         numbers_asked=asked["calculatorNumbers"],
         certificate=certificate_table(score),
-        rule=rule_words(score),
-        rule_table=rule_table(score, rows, cv),
+        **rule_parts(score, rows, cv),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
         statistics=[
@@ -209,8 +207,7 @@ def _page(
         groups=grouped_tables(groups),
         operating=[operating_table(score, one) if one.has_both_classes else None for one in rows],
         requirements=requirements(score, stated) or None,
-        sizes=None if size_path is None else path_tables(score, size_path),
-        path_diagram=None if size_path is None else diagrams.path_diagram(size_path),
+        **_path_parts(score, size_path),
         data=data_table(score, rows),
         features=feature_table(score, rows),
         variables=variable_table(score, rows),
@@ -224,6 +221,18 @@ def _page(
         script=script,
         digest=_digest(script),
     )
+
+
+def _path_parts(
+    score: RiskScore, size_path: ModelSizePath | ShrinkagePath | None
+) -> dict[str, Any]:
+    """Tables and diagram of a path; None where there is none."""
+    from riskslim.report.diagrams import path_diagram
+    from riskslim.report.tables import path_tables
+
+    if size_path is None:
+        return {"sizes": None, "path_diagram": None}
+    return {"sizes": path_tables(score, size_path), "path_diagram": path_diagram(size_path)}
 
 
 def _digest(script: str) -> str:

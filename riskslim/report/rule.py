@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.performance import SHARES
@@ -25,32 +25,38 @@ if TYPE_CHECKING:
     from riskslim.operating_point import Shares
     from riskslim.risk_score import RiskScore
 
-__all__ = ["decision_words", "rule_table", "rule_words", "shares_of_rows"]
+__all__ = ["decision_words", "rule_parts", "rule_table", "shares_of_rows"]
 
 _HEADS = (
     "Rows", "Sensitivity", "Specificity", "Found", "Missed", "Left out", "Called positive",
 )  # fmt: skip
 
 
-def rule_words(score: RiskScore) -> tuple[str, str] | None:
-    """The rule in words, and what is said of it; None without an operating point.
+def rule_parts(
+    score: RiskScore, rows: Sequence[Rows], cv: CrossValidation | None
+) -> dict[str, Any]:
+    """Return what the section shows: the rule in words, and its table.
 
     Parameters
     ----------
     score : RiskScore
+    rows : sequence of Rows
+    cv : CrossValidation or None
 
     Returns
     -------
-    tuple of two str, or None
+    dict
+        Both None without an operating point.
     """
-    if score.operating_point is None:
-        return None
-    first, *others = words_of(score)
-    return first, " ".join(others)
+    words = words_of(score)
+    return {
+        "rule": (words[0], " ".join(words[1:])) if words else None,
+        "rule_table": rule_table(score, rows, cv),
+    }
 
 
 def decision_words(score: RiskScore) -> dict[str, str] | None:
-    """What the calculator says of a record on either side of the threshold.
+    """Return what the calculator says of a record on either side of the threshold.
 
     Parameters
     ----------
