@@ -223,10 +223,9 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
     """
     choice = choose_engine(problem, engine)
     if arguments.get("required") is not None:
-        from riskslim.engines.operating_points import best_rule
+        from riskslim.engines.operating_points.driver import best_rule
 
-        # Nothing in this search is random.
-        return best_rule(problem, **{k: v for k, v in arguments.items() if k != "random_state"})
+        return best_rule(problem, **arguments)
     return _engine(choice.name)(problem, **arguments)
 
 

@@ -42,8 +42,8 @@ __all__ = [
 logger = logging.getLogger("riskslim")
 
 _ROWS_AT_A_TIME = 2**20
-# Of weights that were multiplied by a factor.
-_ROUNDING = 1e-9
+# Of counts.
+_ROUNDING = 1e-12
 
 
 def from_solution(
@@ -82,7 +82,7 @@ def from_solution(
         score,
         requirements=requirements,
         fit_remarks=said,
-        operating_point=_point_of(certificate, data),
+        operating_point=_point_of(certificate),
     )
     if raw is not None and not data.has_each_row:
         raise ValueError(
@@ -151,22 +151,17 @@ def from_coefficients(
     return score
 
 
-def _point_of(certificate: Certificate | None, data: TrainingData) -> DecisionThreshold | None:
-    """The threshold that a certificate is about, with counts of rows, not of weighted classes."""
+def _point_of(certificate: Certificate | None) -> DecisionThreshold | None:
+    """The threshold that a certificate is about."""
     if certificate is None or certificate.rule is None:
         return None
     rule = certificate.rule
-    negative, positive = data.class_factors
-    counts = dataclasses.astuple(rule.shares)
-    training = Shares(
-        *(_near_whole(count / factor)
-          for count, factor in zip(counts, (positive,) * 2 + (negative,) * 2, strict=True))
-    )  # fmt: skip
-    return DecisionThreshold(rule.threshold, training, None, rule.required)
+    # Weights of classes that were taken out of counts again leave errors of rounding.
+    counts = Shares(*map(_near_whole, dataclasses.astuple(rule.shares)))
+    return DecisionThreshold(rule.threshold, counts, None, rule.required)
 
 
 def _near_whole(count: float) -> float:
-    """A count without the error of the factor that it was multiplied by."""
     whole = round(count)
     return float(whole) if abs(count - whole) <= _ROUNDING * max(count, 1.0) else count
 
