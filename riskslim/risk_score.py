@@ -1528,7 +1528,8 @@ class RiskScore:
             The score itself, as on the sheet and in :meth:`score_samples`; rows may be left out
             then.
         X_test, y_test, sample_weight_test
-            Other rows, of which the shares at this threshold are kept as well.
+            Other rows, of which the shares at this threshold are kept as well; given alone, those
+            at the threshold that the score has.
 
         Returns
         -------

@@ -92,3 +92,16 @@ def test_the_gallery_has_a_title_for_each():
         if path.stem != "seizure":  # which has a page of its own
             _, title, line = text.splitlines()[:3]
             assert line == "=" * len(title), path.name
+
+
+def test_must_not_miss(run, capsys):
+    found = run("must_not_miss")
+    certificate = found["rule"].certificate_
+    assert certificate.is_optimal
+    assert certificate.rule.is_best
+    rule, usual = (found[name].operating_point.training for name in ("score", "usual"))
+    assert min(rule.sensitivity, usual.sensitivity) >= 0.95
+    # The rule is worth the search: the score with the least loss has none nearly as good.
+    assert rule.specificity > usual.specificity + 0.1
+    assert found["path"].has_rules
+    assert "No score within the requirements" in capsys.readouterr().out

@@ -78,6 +78,21 @@ def test_the_example_for_those_who_come_from_elsewhere_holds(capsys):
     assert named <= known
 
 
+@pytest.mark.slow
+def test_the_page_on_rules_prints_what_is_shown(capsys):
+    text = (DOCS / "rules_that_must_not_miss.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    shown = blocks(text, "text")
+    assert len(examples) == len(shown) == 6
+    namespace = {}
+    for example, output in zip(examples, shown, strict=True):
+        exec(compile(example, "docs/rules_that_must_not_miss.md", "exec"), namespace)
+        assert capsys.readouterr().out == output
+    certificate = namespace["score"].certificate
+    assert certificate.is_optimal
+    assert certificate.rule.is_tie_proven
+
+
 def test_the_demo_prints_what_is_shown():
     result = invoke("demo")
     assert result.exit_code == 0, result.output

@@ -118,8 +118,11 @@ def with_operating_point(
     """Choose the threshold of a score, as :meth:`riskslim.RiskScore.with_operating_point` says."""
     asked = {"sensitivity": sensitivity, "specificity": specificity, "threshold": threshold}
     given = {name: value for name, value in asked.items() if value is not None}
-    if not given and X is None and X_test is None:
-        return dataclasses.replace(score, operating_point=None)
+    if not given and X is None:
+        if X_test is None:
+            return dataclasses.replace(score, operating_point=None)
+        if score.operating_point is not None:
+            return _tested(score, X_test, y_test, sample_weight_test)
     if len(given) != 1:
         raise TypeError(
             "with_operating_point() takes exactly one of sensitivity, specificity and threshold, "
@@ -139,11 +142,16 @@ def with_operating_point(
         chosen = found.threshold if required else checked_number(value, "threshold")
     point = DecisionThreshold(chosen - shift_of(score), training, None, required)
     score = dataclasses.replace(score, operating_point=point)
-    if X_test is None:
-        return score
-    observed = observations_of(score, X_test, y_test, sample_weight_test)
+    return score if X_test is None else _tested(score, X_test, y_test, sample_weight_test)
+
+
+def _tested(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> RiskScore:
+    """The score with the shares of other rows at its threshold."""
+    assert score.operating_point is not None
+    observed = observations_of(score, X, y, sample_weight)
     test = None if observed is None else shares_at(score, observed)
-    return dataclasses.replace(score, operating_point=dataclasses.replace(point, test=test))
+    point = dataclasses.replace(score.operating_point, test=test)
+    return dataclasses.replace(score, operating_point=point)
 
 
 def _shares(point: OperatingPoint) -> Shares:

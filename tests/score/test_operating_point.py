@@ -37,8 +37,9 @@ def certified(threshold=2, shares=None, required=None, bound=None):
         shares.true_negatives if bound is None else bound, True,
     )  # fmt: skip
     certificate = Certificate(
-        Status.OPTIMAL, 0.25, 0.24, 4, 0.25, 0.0, 0.0, "branch_and_bound", 12044, rule=rule
-    )
+        Status.OPTIMAL if rule.is_best else Status.FEASIBLE, 0.25, 0.24, 4, 0.25, 0.0, 0.0,
+        "branch_and_bound", 12044, rule=rule,
+    )  # fmt: skip
     point = DecisionThreshold(threshold, shares, None, rule.required)
     return RiskScore(-2, POINTS, certificate=certificate, operating_point=point)
 
@@ -83,6 +84,11 @@ def test_a_threshold_is_given_as_the_sheet_counts():
         assert with_rows.operating_point.training == shares_by_hand(score, X, y, 3)
         assert with_rows.operating_point.test == shares_by_hand(score, X, 1 - y, 3)
     assert with_rows.with_operating_point() == score
+    # Other rows alone are looked at with the threshold that there is.
+    tested = alone.with_operating_point(X_test=X, y_test=y).operating_point
+    assert tested == DecisionThreshold(1, test=shares_by_hand(score, X, y, 3))
+    with pytest.raises(TypeError, match="got none of them"):
+        score.with_operating_point(X_test=X, y_test=y)
 
 
 def test_weights_count_and_rows_without_weight_do_not():
