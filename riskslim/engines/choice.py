@@ -223,7 +223,7 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
     """
     choice = choose_engine(problem, engine)
     if arguments.get("required") is not None:
-        from riskslim.engines.operating_points.driver import best_rule
+        from riskslim.engines.operating_points.best_rule import best_rule
 
         return best_rule(problem, **arguments)
     return _engine(choice.name)(problem, **arguments)
