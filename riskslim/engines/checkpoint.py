@@ -36,6 +36,7 @@ from riskslim.engines.kept import (
     better_start,
     check,
     recalled,
+    rule_of,
     to_plain,
     unchecked_to_plain,
     with_bound,
@@ -353,7 +354,8 @@ class _Keeping:
         try:
             if self.kept is not None:
                 known = (float(self.kept.content[name]) for name in _BOUND)
-                self.solution = with_bound(self.problem, self.solution, *known)
+                rule = rule_of(self.kept.content)
+                self.solution = with_bound(self.problem, self.solution, *known, rule=rule)
             self._keep()
         except Exception as error:
             self.checkpoint._note(error, "what was found is not kept there")

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from riskslim._checks import as_float, checked_points, is_int, is_number
 from riskslim.engines.certify import certify
+from riskslim.engines.operating_points.shares import shares_at
 from riskslim.engines.runs import DEFAULT_GAP_TOLERANCE
 from riskslim.exceptions import CertificateError, RowsLostError
-from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
+from riskslim.operating_point import TOLERANCE, RuleCertificate
+from riskslim.solution import Certificate, Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +33,7 @@ __all__ = [
     "better_start",
     "check",
     "recalled",
+    "rule_of",
     "to_plain",
     "unchecked_to_plain",
     "with_bound",
@@ -69,6 +72,7 @@ def to_plain(solution: Solution, *, finished: bool) -> dict[str, Any]:
         "trace": [list(record) for record in solution.trace],
         "statistics": dataclasses.asdict(solution.statistics),
         "settings": {k: v for k, v in solution.settings.items() if _is_plain(v)},
+        **({} if certificate.rule is None else {"rule": certificate.rule.to_dict()}),
     }
 
 
@@ -140,6 +144,35 @@ def check(problem: RiskScoreProblem, kept: Mapping[str, Any]) -> None:
         raise ValueError("statistics must be numbers with the names that they have")
     if not isinstance(settings, dict) or not all(map(_is_plain, settings.values())):
         raise ValueError("settings must be plain values")
+    rule_of(kept)
+
+
+def rule_of(kept: Mapping[str, Any]) -> RuleCertificate | None:
+    """Read what is kept of a rule; None where the search was not for one.
+
+    Parameters
+    ----------
+    kept : mapping
+
+    Returns
+    -------
+    RuleCertificate or None
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    if kept.get("rule") is None:
+        return None
+    try:
+        rule = RuleCertificate.from_dict(kept["rule"])
+        faults = rule.faults()
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"rule is {_shown(kept['rule'])}, which it cannot be") from error
+    if faults:
+        raise ValueError(f"rule: {faults[0]}")
+    return rule
 
 
 def recalled(
@@ -167,6 +200,9 @@ def recalled(
     check(problem, kept)
     coef = _coef_of(problem, kept)
     asked = arguments.get("gap_tolerance", DEFAULT_GAP_TOLERANCE)
+    rule = rule_of(kept)
+    if rule is not None:  # its intercept need not be one that the least loss can have
+        problem = problem.reaching(int(coef[0]), int(coef[0]))
     try:
         certificate = certify(
             problem,
@@ -180,6 +216,8 @@ def recalled(
         )
     except CertificateError as error:
         raise ValueError(str(error)) from error
+    if rule is not None:
+        certificate = _about_rule(certificate, problem, coef, rule, asked)
     return Solution(
         coef[1:],
         int(coef[0]),
@@ -190,6 +228,46 @@ def recalled(
         kept["settings"],
         scale=kept["scale"],
     )
+
+
+def _about_rule(
+    certificate: Certificate,
+    problem: RiskScoreProblem,
+    coef: NDArray[np.int64],
+    rule: RuleCertificate,
+    gap_tolerance: float,
+) -> Certificate:
+    """A certificate with a rule, whose shares are counted anew on all rows."""
+    counted = shares_at(problem.loss.data, coef, rule.threshold)
+    for now, then in zip(
+        dataclasses.astuple(counted), dataclasses.astuple(rule.shares), strict=True
+    ):
+        if not abs(now - then) <= TOLERANCE * max(now, then):
+            raise ValueError(f"the rule calls the weight {now!r} right, not {then!r}")
+    return _with_status(certificate, dataclasses.replace(rule, shares=counted), gap_tolerance)
+
+
+def _with_status(
+    certificate: Certificate, rule: RuleCertificate, gap_tolerance: float
+) -> Certificate:
+    """A certificate about a rule: optimal where none is better by more than the tolerance."""
+    status = certificate.status
+    if rule.gap <= max(gap_tolerance, TOLERANCE):
+        status = Status.OPTIMAL
+    elif status is Status.OPTIMAL:
+        status = Status.FEASIBLE
+    return dataclasses.replace(certificate, status=status, rule=rule)
+
+
+def _with_bound_of_rule(solution: Solution, known: RuleCertificate | None) -> Solution:
+    """A rule with what was proven of others before, where that is more."""
+    certificate, own = solution.certificate, solution.certificate.rule
+    if own is None or known is None or known.required != own.required or known.bound >= own.bound:
+        return solution
+    right = own.shares.right(own.required.other)
+    better = dataclasses.replace(own, bound=max(known.bound, right))
+    found = _with_status(certificate, better, certificate.gap_tolerance)
+    return dataclasses.replace(solution, certificate=found)
 
 
 def better_start(
@@ -238,6 +316,8 @@ def better_of(problem: RiskScoreProblem, solution: Solution, other: Solution) ->
     CertificateError
         The bound of one is above the objective of the other.
     """
+    if solution.certificate.rule is not None:
+        return _better_rule(solution, other)
     # A bound goes with its own tolerance, whichever search found the score.
     better, known = solution, other.certificate
     if other.certificate.objective < solution.certificate.objective:
@@ -246,8 +326,26 @@ def better_of(problem: RiskScoreProblem, solution: Solution, other: Solution) ->
     return with_bound(problem, better, known.lower_bound, known.bound_tolerance)
 
 
+def _better_rule(solution: Solution, other: Solution) -> Solution:
+    """The better rule of two searches; of equals that of the smaller objective."""
+
+    def merit(one: Solution) -> tuple[float, float]:
+        rule = one.certificate.rule
+        assert rule is not None
+        return rule.shares.right(rule.required.other), -one.certificate.objective
+
+    better, worse = solution, other
+    if merit(other) > merit(solution):
+        better, worse = dataclasses.replace(other, is_interrupted=solution.is_interrupted), solution
+    return _with_bound_of_rule(better, worse.certificate.rule)
+
+
 def with_bound(
-    problem: RiskScoreProblem, solution: Solution, bound: float, tolerance: float
+    problem: RiskScoreProblem,
+    solution: Solution,
+    bound: float,
+    tolerance: float,
+    rule: RuleCertificate | None = None,
 ) -> Solution:
     """Certify again where what was proven before is more.
 
@@ -258,6 +356,8 @@ def with_bound(
     bound : float
     tolerance : float
         To within which the bound is valid, as far as an engine can state it.
+    rule : RuleCertificate, optional
+        What was proven of rules: the bound of the objective is about those that were best then.
 
     Returns
     -------
@@ -269,6 +369,8 @@ def with_bound(
         The bound is above the objective.
     """
     certificate = solution.certificate
+    if certificate.rule is not None:
+        return _with_bound_of_rule(solution, rule)
     if solution.coefficients is None or not bound > certificate.lower_bound:
         return solution
     better = certify(
