@@ -23,6 +23,7 @@ from riskslim import (
     model_size,
     monotone,
     not_both,
+    operating_point_at_least,
     points_in,
     rate_gap_at_most,
     risk_at_least,
@@ -123,6 +124,20 @@ EXAMPLES = {
     ],
     "false_negative_rate_at_most": [
         ("rate = 0.2\nthreshold = 0.5", false_negative_rate_at_most(0.2, 0.5)),
+    ],
+    "operating_point_at_least": [
+        (
+            "sensitivity = 0.95\nspecificity = 0.4",
+            operating_point_at_least(sensitivity=0.95, specificity=0.4),
+        ),
+        (
+            'sensitivity = 0.9\nrows = "male"\nname = "men"',
+            operating_point_at_least(sensitivity=0.9, rows="male", name="men"),
+        ),
+        (
+            "specificity = 0.3\nrows = {male = 0}",
+            operating_point_at_least(specificity=0.3, rows={"male": 0}),
+        ),
     ],
     "rate_gap_at_most": [
         (

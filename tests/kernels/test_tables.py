@@ -396,3 +396,44 @@ def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind):
                         assert losses[place] == pytest.approx(best, rel=1e-12)
                     n_found += 1
     assert min(n_found, n_excluded) > 20
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_are_out_of_reach_only_where_no_set_of_them_has_the_shares(seed):
+    """Empty cells, ties and weights of all sizes; cells may be taken in part."""
+    rng = np.random.default_rng([seed, 3])
+    n_out = n_near = 0
+    for _ in range(300):
+        n = int(rng.integers(1, 9))
+        kinds = (
+            lambda n: rng.integers(0, 4, n).astype(float),
+            lambda n: rng.exponential(1.0, n) * (rng.random(n) < 0.7),
+            lambda n: 10.0 ** rng.uniform(-9, 0, n),
+        )
+        positive, negative = (kinds[int(rng.integers(3))](n) for _ in range(2))
+        total = max(positive.sum() + negative.sum(), 1e-300)
+        positive, negative = positive / total, negative / total
+        missed = float(rng.uniform(0, 1.1) * positive.sum())
+        # The exact least: cells in order of negative over positive weight, the last one in part.
+        order = sorted(np.flatnonzero(positive).tolist(), key=lambda c: negative[c] / positive[c])
+        need, least = positive.sum() - missed, 0.0
+        for c in order:
+            part = min(max(need / positive[c], 0.0), 1.0)
+            least += part * negative[c]
+            need -= part * positive[c]
+        for called in (least * 0.99 - 1e-12, least * 1.01 + 1e-12):
+            out = kernels.out_of_reach(positive, negative, missed, max(called, 0.0))
+            if called >= least:
+                assert not out, (positive, negative, missed)
+                n_near += 1
+            elif called > 0.0:
+                assert out, (positive, negative, missed)
+                n_out += 1
+        sets = [[c for c in range(n) if k >> c & 1] for k in range(2**n)]
+        misses = np.array([positive.sum() - positive[own].sum() for own in sets])
+        calls = np.array([negative[own].sum() for own in sets])
+        best = calls[misses <= missed].min(initial=np.inf)
+        if best < np.inf:
+            assert not kernels.out_of_reach(positive, negative, missed, best * (1 + 1e-12))
+    assert n_out > 50
+    assert n_near > 50

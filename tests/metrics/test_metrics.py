@@ -223,6 +223,20 @@ def test_of_equal_rates_the_point_has_more_of_what_was_asked_for():
     assert operating_points([0, 0, 1], [0, 1, 2]).at(specificity=0.5).threshold == 2
 
 
+def test_a_sensitivity_that_leaves_out_nobody_says_so():
+    points = operating_points([0, 1, 0, 1, 0, 1], [1, 1, 2, 3, 2, 3])
+    point = points.at(sensitivity=0.9)
+    assert point.threshold == 1
+    assert "All rows are positive: no threshold with a sensitivity of at least 90.0%" in str(point)
+    assert "a sensitivity of 66.7% with a specificity of 100.0% from a score of 3" in str(
+        operating_points([0, 1, 1, 1], [1, 1, 3, 3]).at(sensitivity=0.9)
+    )
+    # What is asked for is had by more than that, or a threshold was asked for.
+    for other in (points.at(sensitivity=0.6), points.at(threshold=1), points.at(specificity=0.1)):
+        assert not other.note
+    assert "Next to it" not in operating_points([0, 1], [2, 2]).at(sensitivity=1).note
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -234,7 +248,8 @@ def test_of_equal_rates_the_point_has_more_of_what_was_asked_for():
         (
             {"specificity": 0.9},
             ValueError,
-            r"no score has a specificity of 0\.9: the largest is 0\.5, from a score of 3 on",
+            r"no score has a specificity of 0\.9: the largest is 0\.5, from a score of 3 on, "
+            r"with a sensitivity of 0",
         ),
     ],
 )

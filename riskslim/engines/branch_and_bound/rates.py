@@ -196,6 +196,8 @@ class Rates:
         ndarray of int64, shape (d + 1,)
         """
         problem = self.problem
+        if not problem.loss.store.is_block:
+            return  # descents need the rows in memory
         nearest = [coef for _, (_, coef) in sorted(self._best.items(), key=_objective)]
         nearest = [coef for coef in nearest if coef.tobytes() not in self._tried][:STARTS]
         for near in (best, *nearest, np.zeros(len(problem.lower), np.int64)):
