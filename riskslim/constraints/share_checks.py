@@ -265,7 +265,7 @@ class OperatingPointCheck:
         most = np.array([one.most_missed for one in self.shares])[:, None]
         at = int(np.maximum((wrong - most) / totals, 0.0).sum(axis=0).argmin())
         return ", ".join(
-            f"{one.required.name} {100 * (1.0 - share):.4g}%"
+            f"{one.required.name} {100 * (1.0 - share):.4g}%{'' if one.is_all else ' of a group'}"
             for one, share in zip(self.shares, (wrong / totals)[:, at].tolist(), strict=True)
         )
 

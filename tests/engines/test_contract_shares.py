@@ -79,7 +79,8 @@ def test_searches_that_end_early_have_valid_bounds(kind, first):
             try:
                 solution = RATES[way](problem, np.random.default_rng([seed, k]), **stated)
             except RiskSLIMError as error:
-                assert "before any risk score" in str(error)
+                if "before any risk score" not in str(error):
+                    raise
                 statuses["none"] += 1
                 continue
             wrong = unfinished_rate_faults(small, solution)
