@@ -259,7 +259,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         if not search.is_scanned:
             least = least_wrong_of_rows(rows, search.unscanned, self.required)
             search.least = least / measure.weight(1.0) * (1.0 - TOLERANCE)
-        ended = self._with_tie(search, is_all)
+        ended = self._with_tie(search)
         # Where not all points of a support were looked at, what ties were looked for in is better.
         found = best_threshold(rows, ended.fit.coef, self.required)
         return dataclasses.replace(ended, wrong=min(ended.wrong, found.wrong))
@@ -280,10 +280,10 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
                 return found, is_all and size == problem.max_size
         return None, False
 
-    def _with_tie(self, search: RuleSearch, is_all: bool) -> Ended:
+    def _with_tie(self, search: RuleSearch) -> Ended:
         """Look for the least objective of rules that are equally good."""
         best, measure = search.best, search.measure
-        message = self._why_incomplete(search, is_all)
+        message = self._why_incomplete(search)
         wrong = measure.weight(best.wrong)
         bound = measure.weight(search.bound)
         equal = measure.as_good_as(best.wrong)
@@ -297,19 +297,23 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         ended = Ended(fit, wrong, bound, 0.0, False, message)
         return self._with_objective(ended, search) if search.is_complete else ended
 
-    def _why_incomplete(self, search: RuleSearch, is_all: bool) -> str:
+    def _why_incomplete(self, search: RuleSearch) -> str:
         """Say why not all is proven; empty if all is."""
         if search.is_complete:
             return ""
-        if self.stop[0]:
-            return "time limit reached"
-        return "node limit reached" if is_all else self._beyond_tables
+        if search.n_searched >= search.node_limit:
+            return "node limit reached"
+        return self._beyond_tables
 
     @property
     def _beyond_tables(self) -> str:
-        """Say what keeps tables from looking at all supports."""
-        few = f"tables have supports of up to {MOST_PLANES} items of two values"
-        return f"{few}, and features of up to eight values"
+        """Say what has kept tables from looking at all supports."""
+        if self.stop[0]:
+            return "time limit reached"
+        return (
+            "not all sets of features were looked at: these are up to "
+            f"{MOST_PLANES} items of two values, or fewer of up to eight, within memory_limit"
+        )
 
     def _without_tables(self, first: NDArray[np.int64], wrong: float) -> Ended:
         coef = self._exchanged(first)
@@ -338,7 +342,12 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         }  # fmt: skip
         problem = self.problem.reaching(int(coef[0]), int(coef[0]))
         call = EngineCall(problem, self.settings, limits, coef, should_stop=self.is_stopped)
-        found = BranchAndBoundRun(call, accepts=accepts).solve()
+        try:
+            found = BranchAndBoundRun(call, accepts=accepts).solve()
+        except RiskSLIMError:  # time was over before it had begun: the rule stays
+            if self.stop[0]:
+                return ended
+            raise
         if found.coefficients is None:
             return ended
         of_loss = found.certificate

@@ -324,7 +324,7 @@ class RuleSearch:
         completion = self.completion
         n_all = max(completion.n_supports, 1)
         tasks: Iterator[Task] = completion.tasks()
-        self.n_scanned = 0
+        self.n_scanned = self.n_left = 0  # without those of exchanges
         while True:
             batch = list(itertools.islice(tasks, TASKS_AT_A_TIME))
             if not batch:

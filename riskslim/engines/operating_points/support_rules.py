@@ -244,7 +244,6 @@ class SupportRules:
         stop: NDArray[np.int64],
     ) -> None:
         self.problem, self.packed, self.measure, self.stop = problem, packed, measure, stop
-        self.n_nodes = 0
         self._item = {int(j): i for i, j in enumerate(packed.features.tolist())}
         low_is_open, high_is_open = problem.open_intercepts
         self._intercepts = np.array([
@@ -421,7 +420,6 @@ class SupportRules:
             np.empty((k + 3) * n + (k + 1) * len(limits.points)),
             np.empty(2 * (k + 1) * n, np.int32),
         )  # fmt: skip
-        self.n_nodes += int(counted[0])
         if status == kernels.STOPPED:
             return None
         order = np.argsort(features)

@@ -60,10 +60,12 @@ def faults(solution, best, required, scales, *, is_stopped=False):
 def check(seed):
     problem, required, X, y, weights = drawn(seed)
     best = best_by_trying(problem, required, X, y, weights)
-    found = [best_rule(problem, required, n_threads=n, time_limit=600) for n in (1, 2)]
-    wrong = faults(found[0], best, required, problem.scales)
-    if best is not None and found[0].points != found[1].points:
-        wrong.append("threads change the result")
+    found = best_rule(problem, required, time_limit=600)
+    wrong = faults(found, best, required, problem.scales)
+    if seed % 4 == 0 and best is not None:
+        other = best_rule(problem, required, time_limit=600, n_threads=2)
+        if other.points != found.points:
+            wrong.append("threads change the result")
     return [f"{seed}: {fault}" for fault in wrong]
 
 
@@ -264,7 +266,7 @@ def test_columns_of_many_values_leave_a_valid_bound():
     solution = best_rule(problem_of(X, y), SENSITIVITY, time_limit=5)
     rule = solution.certificate.rule
     assert solution.certificate.status is Status.FEASIBLE
-    assert "up to eight values" in solution.certificate.message
+    assert "fewer of up to eight" in solution.certificate.message
     assert rule.bound >= rule.shares.true_negatives
     assert rule.shares.sensitivity >= 0.9
 
