@@ -266,7 +266,8 @@ def write_tables(rows: Sequence[Row]) -> str:
         "|---|---:|---:|---|" + "---:|" * 6,
     ]
     for (table, size, wanted), by_method in found.items():
-        for method, folds in by_method.items():
+        for method in (one for one in NAMES_OF_METHODS if one in by_method):
+            folds = by_method[method]
             lines.append(
                 f"| {table} | {size} | {float(wanted):.0%} | {NAMES_OF_METHODS[method]} "
                 f"| {_cells(folds, by_method.get('rule', {}))} |"

@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from benchmarks import (
     nested,
     peers,
     report,
+    rules,
     scales,
     scaling,
     shrinkage,
@@ -664,6 +666,41 @@ def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
     assert len(capsys.readouterr().out.splitlines()) == 4
     with pytest.raises(SystemExit):
         shrinkage.main([*arguments, "--strengths", "strong"])
+
+
+def test_rules_are_compared_on_new_rows(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rules, "rule_margin", lambda *_, **__: SimpleNamespace(aim=0.9))
+    small_tables(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{marked('rules')}\nafter\n")
+    arguments = [
+        str(tmp_path), str(tmp_path), "--tables", "raw/pima", "--sizes", "1", "--sensitivity",
+        "0.8", "--methods", "tree,rule,aimed,loss,logistic", "--time-limit", "5",
+    ]  # fmt: skip
+    assert rules.main([*arguments, "--page", str(page)]) == 0
+    shown = capsys.readouterr().out
+    rows = rules.read_rows(tmp_path / "rules.csv", rules.FIELDS)
+    assert [row["method"] for row in rows] == ["tree", "rule", "aimed", "loss", "logistic"] * 5
+    for row in rows:
+        found, cases = int(row["train_true_positives"]), int(row["train_positives"])
+        assert found >= 0.8 * cases
+        others, left_out = int(row["negatives"]), int(row["true_negatives"])
+        assert float(row["specificity"]) == left_out / others
+    by_method = [[row for row in rows if row["method"] == one] for one in ("rule", "loss")]
+    for rule, loss in zip(*by_method, strict=True):
+        assert int(rule["train_true_negatives"]) >= int(loss["train_true_negatives"])
+    lines = shown.splitlines()[2:]
+    assert [line.split("|")[4].strip() for line in lines] == [*rules.NAMES_OF_METHODS.values()]
+    cases = [
+        sum(int(row[name]) for row in by_method[0]) for name in ("true_positives", "positives")
+    ]
+    assert f"| {cases[0] / cases[1]:.1%} (" in lines[0]
+    assert shown.strip() in page.read_text()
+    assert rules.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == shown
+    for wrong in (["--methods", "other"], ["--sensitivity", "95"], ["--tables", "mammo"]):
+        with pytest.raises(SystemExit):
+            rules.main([*arguments, *wrong])
 
 
 WORKER = """
