@@ -386,7 +386,11 @@ Rule = Annotated[
 ]
 Metric = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="By which test metric: loss (the default), auc or cal."),
+    typer.Option(
+        metavar="NAME",
+        help="By which test metric: loss (the default), auc or cal; sizes of rules also by "
+        "sensitivity or specificity, by default the one that is not given.",
+    ),
 ]
 NJobs = Annotated[
     int | None,

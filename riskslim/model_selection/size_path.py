@@ -34,6 +34,7 @@ from riskslim.items.encoder import parts_of_a_table
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     PERCENT,
+    SHARES,
     Performance,
     check_metric,
     performance,
@@ -375,6 +376,8 @@ def tested_sizes(entries: Iterable[SizeOnPath], metric: str) -> list[TestedSize]
         if found is None or not found.is_complete:
             continue
         cost, error = sign * found.mean(metric), found.standard_error(metric)
+        if math.isnan(cost) and metric in SHARES:
+            raise ValueError(f"no size can be chosen by {metric!r}: its scores have no threshold")
         if math.isnan(cost):
             raise ValueError(
                 f"no size can be chosen by {metric!r}: the test rows of every fold have one class "

@@ -22,6 +22,7 @@ from riskslim import (
     model_size_path,
     rule_margin,
 )
+from riskslim.model_selection.rules import _checked_aims
 from riskslim.operating_point import RequiredShare
 
 SHARES = ("sensitivity", "specificity")
@@ -224,11 +225,11 @@ def test_sizes_of_rules_have_shares_and_keep_their_own_bounds():
 def test_the_margin_is_the_least_aim_that_folds_keep():
     X, y = rows()
     classifier = RiskSLIMClassifier(max_size=2, sensitivity=0.8)
-    found = rule_margin(classifier, X, y, cv=3)
-    assert [one.required.share for one in found.entries] == pytest.approx(np.linspace(0.8, 1, 6))
+    found = rule_margin(classifier, X, y, aims=[1.0, 0.8, 0.9], cv=2)
+    assert [one.required.share for one in found.entries] == [0.8, 0.9, 1.0]
     for one in found.entries:
         aimed = clone(classifier).set_params(sensitivity=one.required.share)
-        again = cross_validate_risk_score(aimed, X, y, cv=3)
+        again = cross_validate_risk_score(aimed, X, y, cv=2)
         assert one.mean == again.mean("sensitivity")
         assert one.worst == again.values("sensitivity").min()
         assert one.other == again.mean("specificity")
@@ -236,11 +237,25 @@ def test_the_margin_is_the_least_aim_that_folds_keep():
     assert found.aim == enough[0]
     assert found.margin == pytest.approx(enough[0] - 0.8)
     assert f"aim at {100 * found.aim:.4g}%" in str(found)
-    assert len(found.records()) == 6
-    none = rule_margin(clone(classifier).set_params(sensitivity=0.99), X, y, aims=[0.5], cv=3)
+    assert len(found.records()) == 3
+    none = rule_margin(clone(classifier).set_params(sensitivity=0.99), X, y, aims=[0.5], cv=2)
     assert none.aim is None
     assert none.margin is None
     assert "No aim keeps a sensitivity of 99%" in str(none)
+
+
+def test_sizes_without_thresholds_are_not_chosen_by_shares():
+    X, y = rows(120)
+    path = model_size_path(RiskSLIMClassifier(max_size=1), X, y, cv=2)
+    assert not path.has_rules
+    with pytest.raises(ValueError, match="its scores have no threshold"):
+        path.best("best_mean", "sensitivity")
+
+
+def test_six_aims_are_tried_by_default():
+    found = _checked_aims(None, RequiredShare("sensitivity", 0.8))
+    assert found == pytest.approx([0.8, 0.84, 0.88, 0.92, 0.96, 1.0])
+    assert _checked_aims(None, RequiredShare("specificity", 1.0)) == [1.0]
 
 
 def test_margins_of_other_things_are_refused():
