@@ -66,8 +66,8 @@ score = score.with_operating_point(X_test=test, y_test=y_test)
 print(score.operating_point.test.describe())
 
 # %%
-# How much do more conditions buy? The best rules of one to four conditions, on the training rows and
-# on folds of them.
+# How much do more conditions buy? The best rules of one to four conditions, on the training rows
+# and on folds of them.
 
 path = model_size_path(rule, train, y_train, cv=5)
 path.plot_rules()
