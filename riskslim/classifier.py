@@ -72,6 +72,10 @@ from riskslim.verbose import VerboseLog
 
 __all__ = ["RiskSLIMClassifier"]
 
+# Strength of the prior of fits to fewer rows, by the tables of docs/shrinkage.md: there it gains,
+# and on more rows it does not, or costs where the best weights are large.
+DEFAULT_SHRINKAGE, MANY_ROWS = 1.0, 2000
+AUTO = "auto"
 # Seeds of NumPy, which scikit-learn's ensembles hand out; solvers take fewer.
 _SEEDS = 2**32
 
@@ -95,9 +99,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     of the training rows from some score on, one with the most of the other share, and of those one
     with the least objective.
 
-    With ``l2_penalty`` or ``shrinkage`` a ridge penalty on the weights in log-odds,
-    :math:`\sum_j \alpha_j (\lambda_j / m)^2`, is added, which keeps points small for which few rows
-    speak.
+    A ridge penalty on the weights in log-odds, :math:`\sum_j \alpha_j (\lambda_j / m)^2`, is added,
+    which keeps points small for which few rows speak; ``l2_penalty=0`` leaves it out.
 
     Parameters
     ----------
@@ -112,16 +115,18 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     l0_penalty : float, sequence of d floats, or mapping from names to floats, default 1e-6
         Price :math:`C_0` of each feature in units of the loss. Features that a mapping does not
         name cost 1e-6.
-    l2_penalty : float, sequence of d floats, or mapping from names to floats, default 0.0
+    l2_penalty : float, sequence of d floats, or mapping from names to floats, optional
         Ridge penalty :math:`\alpha_j` of the squared weight of each feature, which is its points
         divided by the scale; 0 of features that a mapping does not name. The intercept has none.
         Each fit has the same, whatever its number of rows, as each of scikit-learn's ``Ridge`` has
         its ``alpha``: fits to the folds of a cross-validation have a weaker prior than the fit to
         all rows. :func:`riskslim.model_size_path` holds the strength of the prior fixed instead.
-    shrinkage : float, sequence of d floats, or mapping from names to floats, optional
+    shrinkage : "auto", float, sequence of d floats, or mapping from names to floats, default "auto"
         The strength of the prior, in place of ``l2_penalty``: :math:`\alpha_j n`, with n the total
         weight of the rows that are fitted to. Weights have a normal prior of the variance
-        1 / (2 ``shrinkage``), which is scikit-learn's ``C``.
+        1 / (2 ``shrinkage``), which is scikit-learn's ``C``. "auto", where ``l2_penalty`` is not
+        given: 1 for fewer than 2,000 rows, 0 from there on, and for ``engine="lattice_cpa"``,
+        which solves the paper's problem.
     time_limit : float, default 60.0
         Seconds for the search. If it ends there, the best score so far is kept, with a
         ``ConvergenceWarning``.
@@ -295,8 +300,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_coef: PerFeature = 5,
         max_intercept: int | None = None,
         l0_penalty: PerFeature = DEFAULT_L0_PENALTY,
-        l2_penalty: PerFeature = 0.0,
-        shrinkage: PerFeature | None = None,
+        l2_penalty: PerFeature | None = None,
+        shrinkage: PerFeature | str = AUTO,
         time_limit: float = DEFAULT_TIME_LIMIT,
         gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
         engine: str = "auto",
@@ -651,14 +656,40 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _l2_penalty(self, data: TrainingData) -> PerFeature:
         """The ridge penalty on some rows, of which ``shrinkage`` is so many times as large."""
-        if self.shrinkage is None:
+        if self.l2_penalty is not None:
+            if not is_auto(self.shrinkage):
+                raise ValueError(
+                    "shrinkage must be left out where l2_penalty is given: it is l2_penalty times "
+                    "the total weight of the rows"
+                )
             return self.l2_penalty
-        if not _is_number(self.l2_penalty) or self.l2_penalty != 0:
-            raise ValueError(
-                "shrinkage must be left out where l2_penalty is given: it is l2_penalty times the "
-                "total weight of the rows"
-            )
-        return checked_ridge(self.shrinkage, data.feature_names, "shrinkage", data.total_weight)
+        strength = self.strength_on(data)
+        return checked_ridge(strength, data.feature_names, "shrinkage", data.total_weight)
+
+    def strength_on(self, data: TrainingData) -> PerFeature:
+        """The strength of the prior of a fit to some rows, where ``l2_penalty`` is not given.
+
+        Parameters
+        ----------
+        data : TrainingData
+
+        Returns
+        -------
+        float, sequence of floats, or mapping
+
+        Examples
+        --------
+        >>> from riskslim import RiskSLIMClassifier, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> RiskSLIMClassifier().strength_on(data)
+        1.0
+        >>> RiskSLIMClassifier(engine="lattice_cpa").strength_on(data)
+        0.0
+        """
+        if not is_auto(self.shrinkage):
+            return self.shrinkage
+        is_the_papers = engine_named(self.engine).name == "lattice_cpa"
+        return 0.0 if is_the_papers or data.n_rows >= MANY_ROWS else DEFAULT_SHRINKAGE
 
     def _all_constraints(self) -> Sequence[Constraint]:
         added: list[Constraint] = []
@@ -888,6 +919,20 @@ def _line_of_progress(log: VerboseLog, record: TraceRecord) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Number)
+
+
+def is_auto(value: Any) -> bool:
+    """True if a parameter is left to the classifier.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(value, str) and value == AUTO
 
 
 def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:

@@ -47,6 +47,7 @@ from riskslim.engines.choice import engine_named, solve
 from riskslim.engines.fingerprint import facts_of, without_limits
 from riskslim.exceptions import RowsLostError
 from riskslim.items.parameters import is_supervised
+from riskslim.scale import PAPER_SCALE
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def fit(
     max_coef: options.MaxCoef = 5,
     max_intercept: options.MaxIntercept = None,
     l0_penalty: options.L0Penalty = 1e-6,
-    l2_penalty: options.L2Penalty = 0.0,
-    shrinkage: options.Shrinkage = None,
+    l2_penalty: options.L2Penalty = None,
+    shrinkage: options.Shrinkage = "auto",
     sensitivity: options.Sensitivity = None,
     specificity: options.Specificity = None,
     sign: options.Sign = None,
@@ -174,7 +175,7 @@ def fit(
         stated = _constraints_in(constraints)
         parameters = {
             "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
-            "l2_penalty": l2_penalty, "shrinkage": None if shrinkage == "cv" else shrinkage,
+            "l2_penalty": l2_penalty, "shrinkage": "auto" if shrinkage == "cv" else shrinkage,
             "items_per_variable": items_per_variable, "max_intercept": max_intercept,
             "monotone": checked_word(monotone, "--monotone", "auto"), "engine": engine,
             "class_weight": checked_word(class_weight, "--class-weight", "balanced"),
@@ -227,6 +228,8 @@ def demo(
             "engine": engine, "scale": scales_of(scale, engine), "time_limit": time_limit,
             **arguments_of_solver(solver, engine),
         }  # fmt: skip
+        if parameters["scale"] == PAPER_SCALE:  # the paper's problem, whose optimum is known
+            parameters["l2_penalty"] = 0.0
         classifier = riskslim.RiskSLIMClassifier(**parameters)
         data = load_breast_cancer_binary()
         problem, search = _Search.stated(classifier, data, quiet or verbose)

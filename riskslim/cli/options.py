@@ -292,15 +292,16 @@ L0Penalty = Annotated[
     typer.Option(**_REAL, metavar="C", help="Price per feature, in units of the loss."),
 ]
 L2Penalty = Annotated[
-    float, typer.Option(**_REAL, metavar="ALPHA", help="Ridge penalty of weights, points / scale.")
+    float | None,
+    typer.Option(**_REAL, metavar="ALPHA", help="Ridge penalty of weights, points / scale."),
 ]
 Shrinkage = Annotated[
     Any,
     typer.Option(
-        parser=number(float, word="cv"),
+        parser=number(float, words=("auto", "cv")),
         metavar="S|cv",
-        help="The same, times the number of rows; cv: chosen by folds, 5 of them unless --cv or "
-        "--folds says otherwise.",
+        help="The same, times the number of rows; auto: 1 for fewer than 2,000 rows, else 0; cv: "
+        "chosen by folds, 5 of them unless --cv or --folds says otherwise.",
     ),
 ]
 Sensitivity = Annotated[

@@ -11,7 +11,7 @@ __all__ = ["number"]
 
 
 def number(
-    kind: type[int] | type[float], least: float | None = None, word: str | None = None
+    kind: type[int] | type[float], least: float | None = None, words: tuple[str, ...] = ()
 ) -> Callable[[str], Any]:
     """Return a parser of numbers.
 
@@ -20,7 +20,7 @@ def number(
     kind : {int, float}
     least : float, optional
         The smallest one that is allowed.
-    word : str, optional
+    words : tuple of str, default ()
         What may stand in place of a number.
 
     Returns
@@ -30,11 +30,10 @@ def number(
     what = "a whole number" if kind is int else "a number"
     if least is not None:
         what += f" of at least {least:g}"
-    if word is not None:
-        what += f" or {word}"
+    what = " or ".join((what, *words))
 
     def parse(text: str) -> Any:
-        if text == word:
+        if text in words:
             return text
         try:
             value = kind(text)

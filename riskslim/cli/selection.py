@@ -356,14 +356,14 @@ class _SelectionOfStrengths(Selection):
         ]
 
 
-def selection_of(strengths: bool, l2_penalty: float, **options: Any) -> Selection:
+def selection_of(strengths: bool, l2_penalty: float | None, **options: Any) -> Selection:
     """Return what was asked for beyond one score.
 
     Parameters
     ----------
     strengths : bool
         Whether the strength of the prior is to be chosen.
-    l2_penalty : float
+    l2_penalty : float or None
     **options
         Of :class:`Selection`.
 
@@ -378,7 +378,7 @@ def selection_of(strengths: bool, l2_penalty: float, **options: Any) -> Selectio
     """
     if not strengths:
         return Selection(**options)
-    if l2_penalty:
+    if l2_penalty is not None:
         raise ValueError("--shrinkage cv chooses the prior: leave out --l2-penalty")
     if options["cv"] is None and options["folds"] is None:
         options["cv"] = _FOLDS

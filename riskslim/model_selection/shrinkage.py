@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from riskslim._checks import as_number
 from riskslim._wording import listing
-from riskslim.classifier import RiskSLIMClassifier, training_data_of
+from riskslim.classifier import RiskSLIMClassifier, is_auto, training_data_of
 from riskslim.data.conventions import one_column
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.checkpoint import Checkpoint
@@ -446,7 +446,7 @@ def _wanted(classifier: Any, X: Any, y: Any, sample_weight: Any) -> WantedPath:
             f"{type(classifier).__name__}"
         )
     own = prepared.classifier
-    if own.shrinkage is not None or not _is_zero(own.l2_penalty):
+    if own.l2_penalty is not None or not is_auto(own.shrinkage):
         raise ValueError(
             "l2_penalty and shrinkage of the classifier must be left out: shrinkages says which "
             "strengths are tried"
@@ -454,10 +454,6 @@ def _wanted(classifier: Any, X: Any, y: Any, sample_weight: Any) -> WantedPath:
     if not given and (X is None or (y is None and not isinstance(X, TrainingData))):
         raise ValueError("a classifier needs data: shrinkage_path(classifier, X, y)")
     return WantedPath.of(prepared if given else prepared.read(), None, None, None, {})
-
-
-def _is_zero(penalty: Any) -> bool:
-    return isinstance(penalty, (int, float)) and penalty == 0
 
 
 def _checked_shrinkages(shrinkages: Iterable[float]) -> tuple[float, ...]:

@@ -825,17 +825,14 @@ class _Plan:
 
 def _with_prior_of(classifier: RiskSLIMClassifier, data: TrainingData) -> RiskSLIMClassifier:
     """A classifier whose prior is as strong on other rows as it is on all of them."""
-    given = classifier.l2_penalty
-    if classifier.shrinkage is not None:
-        return classifier
-    n = data.total_weight
-    strength = (
-        {name: value * n for name, value in given.items()}
-        if isinstance(given, Mapping)
-        else np.multiply(given, n)
-    )
-    classifier.set_params(l2_penalty=0.0, shrinkage=strength)
-    return classifier
+    given, n = classifier.l2_penalty, data.total_weight
+    if given is None:
+        strength = classifier.strength_on(data)
+    elif isinstance(given, Mapping):
+        strength = {name: value * n for name, value in given.items()}
+    else:
+        strength = np.multiply(given, n)
+    return classifier.set_params(l2_penalty=None, shrinkage=strength)
 
 
 def _stated(
