@@ -268,13 +268,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from riskslim import RiskSLIMClassifier
-    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 1], [1, 0]])  # 0/1
-    >>> y = ["no", "yes", "yes", "no", "yes", "no", "no", "yes"]
+    >>> X = np.array(10 * [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 1], [1, 0]])  # 0/1
+    >>> y = 10 * ["no", "yes", "yes", "no", "yes", "no", "no", "yes"]
     >>> classifier = RiskSLIMClassifier(max_size=1, scale=1).fit(X, y)
     >>> classifier.points_, classifier.intercept_points_, classifier.classes_
-    (array([[5, 0]]), array([-4]), array(['no', 'yes'], dtype='<U3'))
-    >>> print(classifier.certificate_)
-    optimal: objective 0.327595778, lower bound 0.327595778, gap 0.00%, 8 rows
+    (array([[3, 0]]), array([-2]), array(['no', 'yes'], dtype='<U3'))
+    >>> print(classifier.certificate_)  # doctest: +NORMALIZE_WHITESPACE
+    optimal: objective 0.480887559 = loss 0.368386559 + ridge 0.1125 + prices 1e-06,
+    lower bound 0.480887559, gap 0.00%, 80 rows
     >>> classifier.predict([[1, 1], [0, 1]])
     array(['yes', 'no'], dtype='<U3')
 
@@ -288,7 +289,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder = ItemEncoder(n_thresholds="all", round_thresholds=True)
     >>> classifier = RiskSLIMClassifier(max_size=1, items=encoder).fit(raw, died)
     >>> dict(classifier.risk_score_.points), classifier.predict(raw[:1])
-    ({'age >= 64': 5}, array(['no'], dtype='<U3'))
+    ({'age >= 64': 4}, array(['no'], dtype='<U3'))
     """
 
     encoder_: ItemEncoder | None
@@ -663,33 +664,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "the total weight of the rows"
                 )
             return self.l2_penalty
-        strength = self.strength_on(data)
+        strength = strength_on(self, data)
         return checked_ridge(strength, data.feature_names, "shrinkage", data.total_weight)
-
-    def strength_on(self, data: TrainingData) -> PerFeature:
-        """The strength of the prior of a fit to some rows, where ``l2_penalty`` is not given.
-
-        Parameters
-        ----------
-        data : TrainingData
-
-        Returns
-        -------
-        float, sequence of floats, or mapping
-
-        Examples
-        --------
-        >>> from riskslim import RiskSLIMClassifier, TrainingData
-        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
-        >>> RiskSLIMClassifier().strength_on(data)
-        1.0
-        >>> RiskSLIMClassifier(engine="lattice_cpa").strength_on(data)
-        0.0
-        """
-        if not is_auto(self.shrinkage):
-            return self.shrinkage
-        is_the_papers = engine_named(self.engine).name == "lattice_cpa"
-        return 0.0 if is_the_papers or data.n_rows >= MANY_ROWS else DEFAULT_SHRINKAGE
 
     def _all_constraints(self) -> Sequence[Constraint]:
         added: list[Constraint] = []
@@ -933,6 +909,24 @@ def is_auto(value: Any) -> bool:
     bool
     """
     return isinstance(value, str) and value == AUTO
+
+
+def strength_on(classifier: RiskSLIMClassifier, data: TrainingData) -> PerFeature:
+    """The strength of the prior of a fit to some rows, where ``l2_penalty`` is not given.
+
+    Parameters
+    ----------
+    classifier : RiskSLIMClassifier
+    data : TrainingData
+
+    Returns
+    -------
+    float, sequence of floats, or mapping
+    """
+    if not is_auto(classifier.shrinkage):
+        return classifier.shrinkage
+    is_the_papers = engine_named(classifier.engine).name == "lattice_cpa"
+    return 0.0 if is_the_papers or data.n_samples >= MANY_ROWS else DEFAULT_SHRINKAGE
 
 
 def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:

@@ -82,7 +82,7 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
-RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, l2_penalty=0.0, shrinkage=None, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale='auto', constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, monotone=None, positive_label=None, start=None, points='fitted', sensitivity=None, specificity=None)
+RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, l2_penalty=None, shrinkage='auto', time_limit=60.0, gap_tolerance=0.0, engine='auto', scale='auto', constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, monotone=None, positive_label=None, start=None, points='fitted', sensitivity=None, specificity=None)
 RiskSLIMClassifier.fit (self, X, y=None, sample_weight=None)
 RiskSLIMClassifier.predict (self, X)
 RiskSLIMClassifier.predict_proba (self, X)

@@ -225,9 +225,12 @@ def test_items_that_are_none():
 
 
 def best_by_hand(columns, y, most_per_column, points, intercepts):
-    """The least objective of all choices of cut-offs, points and intercepts, each tried."""
-    price = 1e-6
-    sums = [(np.zeros(len(y)), 0)]  # of points of rows, and the number of items
+    """The least objective of all choices of cut-offs, points and intercepts, each tried.
+
+    With the prior that so few rows have by default, at the scale 1.
+    """
+    price, ridge = 1e-6, 1 / len(y)
+    sums = [(np.zeros(len(y)), 0)]  # of points of rows, and what the items cost
     for column in columns:
         cutoffs = (np.unique(column)[1:] + np.unique(column)[:-1]) / 2
         choices = []
@@ -238,12 +241,12 @@ def best_by_hand(columns, y, most_per_column, points, intercepts):
                         (p * (column >= cutoff) for p, cutoff in zip(given, chosen, strict=True)),
                         np.zeros(len(y)),
                     )
-                    choices.append((total, size))
+                    choices.append((total, price * size + ridge * np.square(given).sum()))
         sums = [(one + two, a + b) for one, a in sums for two, b in choices]
-    totals, sizes = np.array([total for total, _ in sums]), np.array([size for _, size in sums])
+    totals, costs = np.array([total for total, _ in sums]), np.array([cost for _, cost in sums])
     sign = np.where(y, 1, -1)
     return min(
-        (np.logaddexp(0, -sign * (totals + intercept)).mean(axis=1) + price * sizes).min()
+        (np.logaddexp(0, -sign * (totals + intercept)).mean(axis=1) + costs).min()
         for intercept in intercepts
     )
 

@@ -299,7 +299,7 @@ Shrinkage = Annotated[
     Any,
     typer.Option(
         parser=number(float, words=("auto", "cv")),
-        metavar="S|cv",
+        metavar="S|auto|cv",
         help="The same, times the number of rows; auto: 1 for fewer than 2,000 rows, else 0; cv: "
         "chosen by folds, 5 of them unless --cv or --folds says otherwise.",
     ),

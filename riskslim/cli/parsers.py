@@ -30,7 +30,8 @@ def number(
     what = "a whole number" if kind is int else "a number"
     if least is not None:
         what += f" of at least {least:g}"
-    what = " or ".join((what, *words))
+    if words:
+        what = f"{', '.join((what, *words[:-1]))} or {words[-1]}"
 
     def parse(text: str) -> Any:
         if text in words:

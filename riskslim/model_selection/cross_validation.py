@@ -82,7 +82,7 @@ class Fold:
     >>> found = cross_validate_risk_score(RiskSLIMClassifier(max_size=1), X, y, cv=3)
     >>> fold = found.folds[0]
     >>> fold.number, len(fold.test_rows), fold.model.risk_score_.points
-    (0, 20, mappingproxy({'x1': 5}))
+    (0, 20, mappingproxy({'x1': 3}))
     """
 
     number: int
@@ -126,7 +126,7 @@ class CrossValidation:
     >>> y = (np.arange(60) % 7 < 1 + 4 * X[:, 0]).astype(int)
     >>> found = cross_validate_risk_score(RiskSLIMClassifier(max_size=1), X, y, cv=3)
     >>> len(found.folds), found.final.model.risk_score_.points
-    (3, mappingproxy({'x1': 5}))
+    (3, mappingproxy({'x1': 3}))
     >>> round(found.mean("auc"), 2)
     0.79
     """

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from riskslim._checks import is_int
-from riskslim.classifier import RiskSLIMClassifier, stated_by
+from riskslim.classifier import RiskSLIMClassifier, stated_by, strength_on
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
@@ -827,7 +827,7 @@ def _with_prior_of(classifier: RiskSLIMClassifier, data: TrainingData) -> RiskSL
     """A classifier whose prior is as strong on other rows as it is on all of them."""
     given, n = classifier.l2_penalty, data.total_weight
     if given is None:
-        strength = classifier.strength_on(data)
+        strength = strength_on(classifier, data)
     elif isinstance(given, Mapping):
         strength = {name: value * n for name, value in given.items()}
     else:

@@ -68,8 +68,11 @@ def frame(n=300, seed=3) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-# The paper's scale, at which problems are stated here.
-FIT = ["--outcome", "died", "--exclude", "patient id", "--exclude", "case weight", "--scale", "1"]
+# The paper's scale and no prior, with which problems are stated here.
+FIT = [
+    "--outcome", "died", "--exclude", "patient id", "--exclude", "case weight", "--scale", "1",
+    "--l2-penalty", "0",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -136,7 +139,7 @@ def test_fit_reads_parquet_and_weights(tmp_path):
     path = tmp_path / "patients.parquet"
     frame().to_parquet(path, index=False)
     run("fit", path, "--outcome", "died", "--positive", "no", "--weights", "case weight",
-        "--scale", 1, "--exclude", "patient id", "--output", tmp_path / "s.json",
+        "--scale", 1, "--l2-penalty", 0, "--exclude", "patient id", "--output", tmp_path / "s.json",
         "--quiet")  # fmt: skip
     data = frame().drop(columns="patient id")
     X, y, weights = data.drop(columns=["died", "case weight"]), data["died"], data["case weight"]
