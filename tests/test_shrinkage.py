@@ -28,6 +28,7 @@ from riskslim import (
     branch_and_bound,
     discrete_coordinate_descent,
     model_size_path,
+    read,
     sequential_rounding,
 )
 from riskslim.datasets import load_breast_cancer_binary
@@ -111,6 +112,55 @@ def test_shrinkage_is_the_penalty_times_the_weight_of_the_rows():
     np.testing.assert_allclose(stated.l2_penalty, 2 / total, rtol=1e-14)
 
 
+def binary(n: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows of two columns, the first of which the outcome follows more often than not."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (n, 2)), columns=["a", "b"])
+    return table, np.where(rng.random(n) < 0.3 + 0.4 * table["a"], "yes", "no")
+
+
+def test_fits_to_few_rows_have_a_prior_by_default():
+    for n, strength in ((1_999, 1), (2_000, 0)):
+        data = TrainingData(*binary(n))
+        stated = RiskSLIMClassifier().problem_on(data).l2_penalty
+        np.testing.assert_array_equal(stated, [strength / n] * 2)
+        for parameters in ({"l2_penalty": 0}, {"shrinkage": 0}, {"engine": "lattice_cpa"}):
+            assert not RiskSLIMClassifier(**parameters).problem_on(data).l2_penalty.any()
+        for parameters in ({}, {"engine": "lattice_cpa"}):
+            stated = RiskSLIMClassifier(shrinkage=1, **parameters).problem_on(data).l2_penalty
+            np.testing.assert_array_equal(stated, [1 / n] * 2)
+        # Problems have none that they are not given.
+        assert not RiskScoreProblem(data, CoefficientSet(["a", "b"])).l2_penalty.any()
+
+
+def test_the_default_is_about_rows_and_not_their_weight(tmp_path):
+    table, labels = binary(2_000)
+    weights = np.full(1_999, 3.0)
+    few = TrainingData(table[:1_999], labels[:1_999], weights)
+    stated = RiskSLIMClassifier().problem_on(few).l2_penalty
+    np.testing.assert_array_equal(stated, [1 / (3 * 1_999)] * 2)
+    many = TrainingData(table, labels, np.full(2_000, 0.1))
+    assert not RiskSLIMClassifier().problem_on(many).l2_penalty.any()
+    # Equal rows that were merged while they were read count each.
+    for n, has_prior in ((1_999, True), (2_000, False)):
+        table[:n].assign(y=labels[:n]).to_csv(tmp_path / "rows.csv", index=False)
+        merged = read(tmp_path / "rows.csv", "y", memory_limit=30_000)
+        assert (merged.n_samples, merged.n_rows) == (n, 8)
+        assert RiskSLIMClassifier().problem_on(merged).l2_penalty.any() == has_prior
+
+
+def test_the_default_is_as_good_as_a_strength_of_1():
+    default, stated = (
+        RiskSLIMClassifier(max_size=3, **one).fit(X, Y) for one in ({}, {"shrinkage": 1})
+    )
+    assert default.risk_score_ == stated.risk_score_
+    assert default.certificate_ == stated.certificate_
+    assert default.certificate_.ridge == pytest.approx(squares(default.risk_score_) / N, rel=1e-12)
+    without = RiskSLIMClassifier(max_size=3, l2_penalty=0).fit(X, Y)
+    assert squares(without.risk_score_) > squares(default.risk_score_)
+    assert without.loss_ < default.loss_
+
+
 def test_nothing_is_added_without_a_penalty():
     models = [
         RiskSLIMClassifier(max_size=3, **penalty).fit(X, Y)
@@ -133,6 +183,7 @@ def test_nothing_is_added_without_a_penalty():
     [
         ({"l2_penalty": 0.1, "shrinkage": 2}, "shrinkage must be left out where l2_penalty is"),
         ({"l2_penalty": [0.0] * 4, "shrinkage": 2}, "shrinkage must be left out"),
+        ({"l2_penalty": 0, "shrinkage": 1}, "shrinkage must be left out"),
         ({"shrinkage": "cv"}, "shrinkage must be numbers, got 'cv'"),
         ({"l2_penalty": "cv"}, "l2_penalty must be numbers, got 'cv'"),
         ({"shrinkage": -1}, r"shrinkage of '.*' must be between 0 and 5.69e\+06, got -1.0"),
@@ -191,6 +242,29 @@ def test_folds_of_a_path_have_the_prior_of_the_whole(stated, monkeypatch):
     assert len(totals) == 4
     for problem, total in zip(seen, totals, strict=True):
         np.testing.assert_allclose(problem.l2_penalty * total, 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "strength"), [(1_900, 1), (2_100, 0)])
+def test_folds_have_the_default_of_all_rows(n, strength, monkeypatch):
+    """The training rows of a fold of 2,100 rows are fewer than 2,000."""
+    seen = []
+
+    def spy(problem, **arguments):
+        seen.append(problem)
+        return solve(problem, **arguments)
+
+    solve = size_path.solve
+    monkeypatch.setattr(size_path, "solve", spy)
+    classifier = RiskSLIMClassifier(scale=2)
+    model_size_path(classifier, *binary(n), sizes=[1], cv=5)
+    assert sorted(problem.loss.data.n_samples for problem in seen) == [*[n * 4 // 5] * 5, n]
+    for problem in seen:
+        total = problem.loss.data.total_weight
+        np.testing.assert_allclose(problem.l2_penalty * total, strength, rtol=1e-12)
+    # The classifier that was given is left as it was; alone it goes by the rows of each fit.
+    assert (classifier.l2_penalty, classifier.shrinkage) == (None, "auto")
+    fewer = TrainingData(*binary(n * 4 // 5))
+    assert classifier.problem_on(fewer).l2_penalty.all()
 
 
 def test_fits_to_fewer_rows_keep_what_they_are_told():
@@ -428,6 +502,23 @@ def test_the_command_line_does_what_the_classifier_does(files, tmp_path, rows, o
     assert f" + ridge {score.certificate.ridge:.9g} + " in run("show", tmp_path / "s.json").stdout
 
 
+def test_the_default_of_the_command_line(files, tmp_path):
+    fit = ("fit", files / "all.csv", "--outcome", "outcome", "--max-size", 3, "--output")
+    found = {}
+    for options in ((), ("--shrinkage", "auto"), ("--shrinkage", 1), ("--l2-penalty", 0),
+                    ("--shrinkage", 0)):  # fmt: skip
+        run(*fit, tmp_path / "s.json", *options)
+        found[options] = RiskScore.load(tmp_path / "s.json").certificate
+    default, *same, without, zero = found.values()
+    assert default == RiskSLIMClassifier(max_size=3).fit(X, Y).certificate_
+    assert same == [default] * 2
+    assert default.ridge > 0 == without.ridge
+    assert without == zero
+    table, labels = binary(2_000)
+    table.assign(y=labels).to_csv(tmp_path / "many.csv", index=False)
+    assert "ridge" not in run("fit", tmp_path / "many.csv", "--outcome", "y").stdout
+
+
 def test_files_read_batch_by_batch_have_the_same_strength(files, tmp_path):
     options = ("--outcome", "outcome", "--max-size", 3, "--shrinkage", 2)
     run("fit", files / "all.csv", *options, "--memory-limit", "100kB", "--output",
@@ -455,6 +546,9 @@ def test_errors_of_the_command_line(files):
     assert "--shrinkage must be left out where --l2-penalty is given" in text
     assert "--shrinkage of " in usage_error(*fit, "--shrinkage", -1)
     assert "--l2-penalty of " in usage_error(*fit, "--l2-penalty", -1)
+    for penalty in (0, 0.1):
+        text = usage_error(*fit, "--l2-penalty", penalty, "--shrinkage", "cv")
+        assert "--shrinkage cv chooses the prior: leave out --l2-penalty" in text
     wrong = run(*fit, "--shrinkage", "x", code=2).stderr
     assert "expected a number, auto or cv, got 'x'" in wrong
 

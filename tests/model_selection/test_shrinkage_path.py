@@ -277,8 +277,20 @@ def test_arguments_that_are_refused(arguments, error, message):
         shrinkage_path(PLAIN, X, Y, **arguments)
 
 
+def test_the_default_of_the_classifier_is_no_prior_that_was_given(path):
+    stated = clone(PLAIN).set_params(shrinkage="auto", l2_penalty=None)
+    same = shrinkage_path(stated, X, Y, shrinkages=STRENGTHS, cv=3)
+    assert figures(same.to_records()) == figures(path.to_records())
+    # The strength that the classifier has by itself is one of those that were tried.
+    alone = clone(PLAIN).fit(X, Y).certificate_
+    assert alone.ridge == path.of_shrinkage(1).of_size(2).certificate.ridge > 0
+
+
 def test_estimators_that_are_refused():
-    for penalty in ({"shrinkage": 1}, {"l2_penalty": 0.1}, {"l2_penalty": {"a": 0.0}}):
+    for penalty in (
+        {"shrinkage": 1}, {"shrinkage": 0}, {"shrinkage": {"a": 1}}, {"l2_penalty": 0.1},
+        {"l2_penalty": 0}, {"l2_penalty": {"a": 0.0}},
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="must be left out"):
             shrinkage_path(clone(PLAIN).set_params(**penalty), X, Y)
     with pytest.raises(TypeError, match="must be a RiskSLIMClassifier"):
