@@ -69,12 +69,13 @@ def table(tmp_path) -> Path:
 
 
 def problem(max_size=5, weights=None, **options) -> RiskScoreProblem:
+    """The problem of the command line's defaults, its prior included, for these rows."""
     data = frame()
     training = TrainingData(
         data.drop(columns=["died", "weight"]), data["died"], weights, outcome_name="died"
     )
-    coefficients = CoefficientSet(training.feature_names)
-    return RiskScoreProblem(training, coefficients, max_size=max_size, **options)
+    coefficients, prior = CoefficientSet(training.feature_names), 1 / training.total_weight
+    return RiskScoreProblem(training, coefficients, max_size=max_size, l2_penalty=prior, **options)
 
 
 # --- constraints ----------------------------------------------------------------------------------
@@ -478,9 +479,10 @@ def test_a_score_of_items_applies_to_raw_records(tmp_path):
     assert list(loaded.feature_names) == list(items.columns)
     assert {"sex = male", "age >= 60", "age is missing"} <= set(items.columns)
     data = TrainingData(items, raw()["died"], outcome_name="died")
-    coefficients = CoefficientSet(data.feature_names)
-    solution = riskslim.branch_and_bound(RiskScoreProblem(data, coefficients, max_size=5))
-    assert loaded.certificate == solution.certificate
+    stated = RiskScoreProblem(
+        data, CoefficientSet(data.feature_names), max_size=5, l2_penalty=1 / data.total_weight
+    )
+    assert loaded.certificate == riskslim.branch_and_bound(stated).certificate
     for name, rows in (("d.csv", raw()), ("new.csv", raw(50, seed=1))):
         text = run("predict", score, tmp_path / name).stdout
         risks = [float(row["risk"]) for row in rows_of(text)]
