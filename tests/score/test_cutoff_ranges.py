@@ -139,7 +139,7 @@ def test_a_list_of_scores_widens_ranges():
         y = rng.random(120) < 1 / (1 + np.exp(2 - raw["age"] / 3 - raw["flag"]))
         encoder = ItemEncoder(n_thresholds="all")
         classifier = RiskSLIMClassifier(
-            max_size=2, items=encoder, within=share, scale=1, time_limit=120
+            max_size=2, items=encoder, within=share, scale=1, l2_penalty=0, time_limit=120
         )
         score = classifier.fit(raw, y).risk_score_
         pool, items = classifier.solution_.pool, classifier.encoder_.items_
