@@ -353,9 +353,9 @@ class _Keeping:
         """Keep what was found, and return it with what is known beside it; whatever fails."""
         try:
             if self.kept is not None:
-                known = (float(self.kept.content[name]) for name in _BOUND)
+                bound, tolerance = (float(self.kept.content[name]) for name in _BOUND)
                 rule = rule_of(self.kept.content)
-                self.solution = with_bound(self.problem, self.solution, *known, rule=rule)
+                self.solution = with_bound(self.problem, self.solution, bound, tolerance, rule)
             self._keep()
         except Exception as error:
             self.checkpoint._note(error, "what was found is not kept there")
