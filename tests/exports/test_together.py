@@ -127,7 +127,8 @@ def test_files_keep_everything(everything, tmp_path):
     schema = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
     document = json.loads(score.to_json())
     jsonschema.Draft202012Validator(schema).validate(document)
-    assert document["version"] == 5
+    assert document["version"] == 8  # that of a ridge penalty
+    assert document["certificate"]["ridge"] > 0
     assert all(key in document for key in ("csv_format", "recalibration", "requirements"))
     assert any("cutoff_range" in one for one in document["points"])
     score.save(tmp_path / "score.json")

@@ -578,7 +578,8 @@ def test_facts_of_columns(kind):
 def test_separation_is_said_whatever_the_bounds(most):
     columns, y = separable()
     X = pd.DataFrame({name: columns[name] for name in ("a", "sign")})
-    classifier = RiskSLIMClassifier(max_size=2, max_coef=most).fit(X, pd.Series(y, name="died"))
+    classifier = RiskSLIMClassifier(max_size=2, max_coef=most, l2_penalty=0)
+    classifier.fit(X, pd.Series(y, name="died"))
     assert set(classifier.risk_score_.points) == {"a", "sign"}
     (remark,) = classifier.remarks_
     assert remark.startswith("All 3 rows with 'sign' have the outcome (died = yes). More points")

@@ -48,8 +48,11 @@ def test_what_a_fitted_score_states(fitted):
     assert "A point is worth 1/2 units of log-odds." in text
     assert f"riskslim {__version__} (engine: branch_and_bound)" in text
     assert model.risk_score_.certificate.explain(with_scales=False) in text
-    for requirement in model.risk_score_.requirements:
-        assert requirement.text in text or requirement.text == "scale: 2"
+    ridge = "ridge penalty of the weights: 0.0025 (shrinkage 1 on 400 rows)"
+    texts = {requirement.text for requirement in model.risk_score_.requirements}
+    assert {one for one in texts if one not in text} == {"scale: 2", ridge}
+    assert "has none) times 0.0025. It is as strong as a normal prior of the weights" in text
+    assert "around 0 with the variance 0.5." in text
     assert text.endswith(CITATION)
     assert "cross-validation" not in text
     assert "\n" not in text
@@ -127,7 +130,10 @@ def test_requirements_on_every_variable_are_sentences(raw):
         text,
     )
     for one in texts:
-        assert (one in text) is not ("of the features of" in one or one in trends or "scale" in one)
+        has_own_sentence = one in trends or one.startswith("ridge penalty of the weights: ")
+        assert (one in text) is not (
+            "of the features of" in one or has_own_sentence or "scale" in one
+        )
     assert "likewise" not in text
     # Of some variables only, they are named.
     some = [one for one in score.requirements if "'age'" not in one.text]
