@@ -78,6 +78,7 @@ def classifier_for(table: RawTable, kind: Kind, time_limit: float) -> RiskSLIMCl
         max_size=kind.size,
         items=encoder,
         items_per_variable=PER_VARIABLE,
+        l2_penalty=0,  # gaps and losses are those of the problem without a prior
         time_limit=time_limit,
     )
 

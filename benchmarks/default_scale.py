@@ -68,6 +68,7 @@ def measure(
     classifier = RiskSLIMClassifier(
         items=dataset.encoder,
         scale="free" if scale == "free" else float(scale),
+        l2_penalty=0,  # scales alone are compared
         time_limit=time_limit,
     )
     began = time.process_time()

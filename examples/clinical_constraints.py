@@ -77,6 +77,6 @@ for requirement in known.risk_score_.requirements:
 figure, axes = plt.subplots(figsize=(6, 2.4))
 axes.barh(["with requirements", "without"], objectives[::-1], color=["#2a6f97", "#a9c5d6"])
 axes.set_xlim(0.95 * min(objectives), 1.02 * max(objectives))
-axes.set_xlabel("objective (average logistic loss and a small price per item)")
+axes.set_xlabel("objective (average logistic loss, ridge penalty and a small price per item)")
 figure.tight_layout()
 plt.show()

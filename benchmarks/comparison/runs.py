@@ -200,7 +200,7 @@ def _riskslim(plan: Plan, task: Task, machine: str) -> Result:
     (size,) = task.sizes
     classifier = RiskSLIMClassifier(
         max_size=size, max_coef=MAX_COEF, max_intercept=MAX_INTERCEPT, l0_penalty=L0_PENALTY,
-        time_limit=plan.time_limit, engine="branch_and_bound", scale=1,  # the paper's
+        time_limit=plan.time_limit, engine="branch_and_bound", scale=1, l2_penalty=0,  # the paper's
     )  # fmt: skip
     wall, cpu = time.perf_counter(), time.process_time()
     classifier.fit(X, y)
