@@ -52,7 +52,9 @@ def test_clinical_constraints(run, capsys):
     assert free.certificate_.objective < known.certificate_.objective
     # The sample is one in which pressure seems to protect.
     assert min(free.risk_score_.points.values()) < 0 <= min(known.risk_score_.points.values())
-    assert capsys.readouterr().out.count("✓ met") == 8
+    text = capsys.readouterr().out
+    assert text.count("✓ met") == 9
+    assert "✓ met: ridge penalty of the weights: 0.001667 (shrinkage 1 on 600 rows)" in text
 
 
 def test_equally_good_scores(run, capsys):
