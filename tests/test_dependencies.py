@@ -105,7 +105,7 @@ def test_the_command_line_without_solver_and_just_in_time_compiler(tmp_path):
     fit += ["--output", str(path)]
     for hidden, others in ((OPTIONAL, [["demo"]]), (set(), [])):
         printed = output(hidden, in_turn(fit, *others))
-        assert ("0.159569226" in printed) == bool(others)  # the loss that README.md has
+        assert ("0.204553972" in printed) == bool(others)  # the objective that README.md has
         kept.append(path.read_text(encoding="utf-8"))
     assert kept[0] == kept[1]
     assert json.loads(kept[0])["certificate"]["status"] == "optimal"
