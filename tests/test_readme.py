@@ -313,16 +313,29 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "model_selection.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == 10
+    assert len(examples) == 7
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/model_selection.md", "exec"), namespace)
     printed = capsys.readouterr().out
     tables = blocks(text, "text")
-    assert len(tables) == 3
+    assert len(tables) == 2
     for table in tables:
         assert table in printed
-    assert "risks from 0.0% to 100.0%\nrisks from 3.7% to 81.0%\n" in printed
+
+
+def test_the_examples_about_the_prior_print_what_is_shown(capsys):
+    text = (DOCS / "shrinkage.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == 3
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/shrinkage.md", "exec"), namespace)
+    printed = capsys.readouterr().out
+    tables = blocks(text, "text")
+    assert len(tables) == 2
+    for table in tables:
+        assert table in printed
     assert "True True\n" in printed
     assert namespace["chosen"].max_size == 5
     plt.close("all")
