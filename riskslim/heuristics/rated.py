@@ -614,6 +614,8 @@ def _limits_of(problem: RiskScoreProblem) -> Iterator[_Limit]:
         known = most.get(level, (math.inf, math.inf))
         most[level] = min(known[0], wrong[0]), min(known[1], wrong[1])
     for level, (missed, called) in most.items():
+        if level is None and not (math.isfinite(missed) and math.isfinite(called)):
+            continue  # one share alone says nothing
         yield _Limit(level, missed / total, called / total)
 
 

@@ -32,7 +32,7 @@ def search(problem, starts=()):
 def many_items(*constraints, seed=0, n=400, d=25, **options):
     rng = np.random.default_rng(seed)
     X = (rng.random((n, d)) < 0.4).astype(int)
-    y = X[:, :6] @ [2, 2, 1, 1, -2, -1] + rng.logistic(0, 1.5, n) > 2
+    y = X[:, :6] @ [2, 2, 1, 1, -2, -1] + rng.logistic(0, 0.5, n) > 2
     return problem_of(X, y, *constraints, **options)
 
 
@@ -127,8 +127,8 @@ def test_a_search_that_finds_nothing_in_time_says_what_it_came_near_to():
 def test_a_stop_ends_it():
     problem = many_items(operating_point_at_least(0.9, 0.5), max_size=4)
     asked = itertools.count()
-    found = RatedSearch.of(problem, np.zeros(1, np.int64), lambda: next(asked) > 3)
-    assert list(found.run()) == []
+    found = RatedSearch.of(problem, np.zeros(1, np.int64), lambda: False)
+    assert list(found.run(should_stop=lambda: next(asked) > 3)) == []
     assert next(asked) < 30
 
 
