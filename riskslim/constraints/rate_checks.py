@@ -296,7 +296,7 @@ class RateCheck:
         )
 
     def marks(self) -> tuple[list[Any], list[NDArray[Any]]]:
-        """What tells it from others: plain values, and arrays.
+        """Name what tells it from others: plain values, and arrays.
 
         Returns
         -------

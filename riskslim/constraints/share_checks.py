@@ -67,7 +67,7 @@ class ShareOfRows:
 
     @property
     def of_positive(self) -> bool:
-        """Whether they are positive rows, which a threshold must not be above."""
+        """True if they are positive rows, which a threshold must not be above."""
         return self.required.name == "sensitivity"
 
     @property
@@ -215,7 +215,7 @@ class OperatingPointCheck:
 
     @property
     def is_known_by_cells(self) -> bool:
-        """Whether rows of both classes in each cell of a support are all that has to be known."""
+        """True if rows of both classes in each cell of a support are all that has to be known."""
         return all(one.is_all and one.is_integer.all() for one in self.shares)
 
     def violation(self, coef: NDArray[np.int64]) -> str | None:
@@ -318,7 +318,7 @@ class OperatingPointCheck:
         return math.inf, -math.inf
 
     def marks(self) -> tuple[list[Any], list[NDArray[Any]]]:
-        """What tells it from others: plain values, and arrays.
+        """Name what tells it from others: plain values, and arrays.
 
         Returns
         -------

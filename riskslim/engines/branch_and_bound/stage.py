@@ -72,7 +72,7 @@ class NodeEnumeration:
 
     @property
     def can_exclude(self) -> bool:
-        """Whether tables may exclude supports: by the cutoff, or by shares they cannot have."""
+        """True if tables may exclude supports: by the cutoff, or by shares they cannot have."""
         return math.isfinite(self._incumbents.cutoff) or (
             self.tables is not None and self.tables.is_limited_by_shares
         )

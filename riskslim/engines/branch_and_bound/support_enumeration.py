@@ -515,7 +515,7 @@ class SupportEnumeration:
 
     @property
     def is_limited_by_shares(self) -> bool:
-        """Whether cells of supports have to have shares at some threshold."""
+        """True if cells of supports have to have shares at some threshold."""
         return self.limits is not None and self.limits.most_wrong is not None
 
     def _pack(self) -> tuple[EnumerationItems, NDArray[np.uint8]] | None:
