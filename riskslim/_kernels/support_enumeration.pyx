@@ -137,7 +137,7 @@ def saturated(const double[::1] positive, const double[::1] negative):
 
 
 def out_of_reach(const double[::1] positive, const double[::1] negative, double missed, double called):
-    """Whether cells cannot be called positive and negative with at most so much of either wrong.
+    """True if cells cannot be called positive and negative with at most so much of either wrong.
 
     At most 2^MOST_ITEMS cells.
     """

@@ -78,7 +78,7 @@ class _Point(NamedTuple):
 
 
 class _Promise(NamedTuple):
-    """What items break limits by if their cells are called at best, and their least loss."""
+    """Excess over limits of items whose cells are called at best, and their least loss."""
 
     excess: float
     least: float
@@ -356,7 +356,7 @@ class RatedSearch:
         return None if best is point else best
 
     def _promise(self, rest: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item with the rest breaks limits by, called at best, and least losses.
+        """Excess over limits of each item with the rest, called at best, and least losses.
 
         Infinite for items that cannot be added. Less than nothing where more than enough is right.
         """

@@ -138,7 +138,7 @@ class RateLimits:
         return np.array(found).reshape(-1, 4)
 
     def shares(self, packed: EnumerationItems) -> NDArray[np.float64]:
-        """Weights that may be called wrong at a threshold that is free, and if all values are whole.
+        """Weights that may be called wrong at a free threshold, and if all values are whole.
 
         Parameters
         ----------
