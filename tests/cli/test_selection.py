@@ -267,7 +267,10 @@ def test_both_classes_weigh_the_same(table, tmp_path):
         ),
         (["--path", "--path-output", "no/p.csv"], "there is no folder no to write p.csv to"),
         (["--path", "--cv", "3", "--rule", "best"], "--rule must be one of one_standard_error, be"),
-        (["--path", "--cv", "3", "--metric", "gap"], "--metric must be one of loss, auc, cal, got"),
+        (
+            ["--path", "--cv", "3", "--metric", "gap"],
+            "--metric must be one of loss, auc, cal, sensitivity, specificity, got",
+        ),
         (["--path", "--within", "0.1"], "--n-solutions and --within list the scores of one search"),
         (["--cv", "3", "--n-solutions", "2"], "list the scores of one search"),
         (["--cv", "1"], "1"),
