@@ -280,10 +280,11 @@ def test_arguments_that_are_refused(arguments, error, message):
 def test_the_default_of_the_classifier_is_no_prior_that_was_given(path):
     stated = clone(PLAIN).set_params(shrinkage="auto", l2_penalty=None)
     same = shrinkage_path(stated, X, Y, shrinkages=STRENGTHS, cv=3)
-    assert figures(same.to_records()) == figures(path.to_records())
+    assert figures(same.records()) == figures(path.records())
     # The strength that the classifier has by itself is one of those that were tried.
-    alone = clone(PLAIN).fit(X, Y).certificate_
-    assert alone.ridge == path.of_shrinkage(1).of_size(2).certificate.ridge > 0
+    alone, tried = clone(PLAIN).fit(X, Y).certificate_, path.of_shrinkage(1).of_size(2)
+    assert alone.ridge == pytest.approx(tried.solution.certificate.ridge, rel=1e-12)
+    assert alone.ridge > 0
 
 
 def test_estimators_that_are_refused():
