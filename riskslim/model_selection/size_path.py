@@ -832,7 +832,8 @@ def _with_prior_of(classifier: RiskSLIMClassifier, data: TrainingData) -> RiskSL
         strength = {name: value * n for name, value in given.items()}
     else:
         strength = np.multiply(given, n)
-    return classifier.set_params(l2_penalty=None, shrinkage=strength)
+    classifier.set_params(l2_penalty=None, shrinkage=strength)
+    return classifier
 
 
 def _stated(
