@@ -809,7 +809,8 @@ def test_a_classifier_is_a_problem():
     X, y = frame()
     classifier = RiskSLIMClassifier(max_size=2, constraints=[at_most(1, NAMES[:2])]).fit(X, y)
     found = marks(render(classifier.risk_score_, X, y, problem=classifier))
-    assert list(found.values()) == ["\u2713 met"] * 4
+    assert list(found.values()) == ["\u2713 met"] * 5
+    assert any(text.startswith("ridge penalty of the weights: ") for text in found)
     assert "at most 1 of 'age >= 60', 'smoker'" in list(found)[-1]
     cv = cross_validate_risk_score(classifier, X, y, cv=3)
     page = render(classifier.risk_score_, X, y, cv=cv, problem=classifier)
