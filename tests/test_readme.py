@@ -322,6 +322,9 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     assert len(tables) == 2
     for table in tables:
         assert table in printed
+    assert "True True\n" in printed
+    assert namespace["chosen"].max_size == 5
+    plt.close("all")
 
 
 def test_the_examples_about_the_prior_print_what_is_shown(capsys):
@@ -336,9 +339,6 @@ def test_the_examples_about_the_prior_print_what_is_shown(capsys):
     assert len(tables) == 2
     for table in tables:
         assert table in printed
-    assert "True True\n" in printed
-    assert namespace["chosen"].max_size == 5
-    plt.close("all")
 
 
 @pytest.mark.slow
@@ -355,7 +355,7 @@ def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
     page = namespace["page"]
     listed = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:]
     listed = [name for cell in listed for name in cell.split(", ")]
-    for name in ("Groups", "Model size"):  # this page has none
+    for name in ("Groups", "Model size", "Rule"):  # this page has none
         listed.remove(name)
     assert re.findall("<h2[^>]*>(.*?)</h2>", page[page.index("<main>") :]) == listed
     assert "one size: at most 1 of" in page

@@ -104,7 +104,9 @@ def predict(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Compute score and risk of every row, and whether it is positive if the score says that.
+    """Compute score and risk of every row.
+
+    Of a score with a threshold, the column "positive" says which rows reach it.
 
     Rows are in the order of the file, or of several, one by one, with one file in memory at a time.
     Of folders, all files are taken, in the order of their names.

@@ -27,7 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
         ),
         "The score": (
             "max_size", "min_size", "max_coef", "max_intercept", "l0_penalty",
-            "l2_penalty", "shrinkage", "scale",
+            "l2_penalty", "shrinkage", "scale", "sensitivity", "specificity",
         ),
         "Results": (
             "output", "report_file", "by", "points", "labels", "trace", "quiet", "verbose",

@@ -171,7 +171,7 @@ class OperatingPointCheck:
     ...         RequiredShare("sensitivity", 0.9), records, columns, np.array([1.0, 2, 8]), True
     ...     ),
     ...     ShareOfRows(
-    ...         RequiredShare("specificity", 0.5), records, columns, np.array([4.0, 3, 2]), True
+    ...         RequiredShare("specificity", 0.4), records, columns, np.array([4.0, 3, 2]), True
     ...     ),
     ... ])
     >>> check.violation(np.array([0, 1, 1])), check.violation(np.array([9, 1, 0]))

@@ -563,7 +563,7 @@ class RiskSLIMClassifierCV(RiskSLIMClassifier):
     >>> X, y = data.integer_columns[:60, :8], data.labels[:60]
     >>> classifier = RiskSLIMClassifierCV(max_size=3, shrinkages=[0, 0.5, 2]).fit(X, y)
     >>> classifier.shrinkage_, dict(classifier.risk_score_.points)
-    (0.5, {'x4': -4, 'x7': -4, 'x6': -5})
+    (0.5, {'x1': -4, 'x7': -4, 'x6': -5})
     """
 
     def __init__(
