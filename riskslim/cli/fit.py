@@ -360,7 +360,8 @@ class _Search:
     def say_engine(self) -> None:
         """Say which engine was chosen, where that was left open."""
         logger.info("engine: %s (%s)", self.choice.name, self.choice.reason)
-        if self.choice.remark and not self.hidden:
+        is_for_rules = self.arguments.get("required") is not None  # which has no choice
+        if self.choice.remark and not self.hidden and not is_for_rules:
             emit(f"Engine: {self.choice.name}, {self.choice.reason}.", err=True)
 
     def checkpoint(self, path: Path | None, problem: RiskScoreProblem) -> Checkpoint | None:

@@ -305,6 +305,8 @@ def test_the_command_line_does_what_the_estimator_does(tmp_path):
         files["r.html"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
+    assert "\nAll sets of features were looked at after " in result.stdout
+    assert "Engine:" not in result.stderr  # there is no other one for rules
     X = table.drop(columns="died")
     classifier = RiskSLIMClassifier(
         items=ItemEncoder(n_thresholds=3), max_size=3, sensitivity=0.95

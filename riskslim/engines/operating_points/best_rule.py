@@ -52,6 +52,7 @@ __all__ = ["RuleRun", "best_rule"]
 logger = logging.getLogger("riskslim.operating_points")
 
 ENGINE = "operating_points"
+DONE = "all sets of features were looked at"
 # Of the time limit: exchanges of items before all supports are looked at.
 EXCHANGE_SHARE = 0.1
 # The same of changes that are counted on the rows, of scores that tables cannot have, or of more
@@ -397,7 +398,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
             problem, coef, min(ended.lower_bound, objective),
             gap_tolerance=max(self.limits["gap_tolerance"], problem.scales.tolerance),
             bound_tolerance=max(BOUND_TOLERANCE, accuracy), engine=ENGINE,
-            message=INTERRUPTED if interrupted else ended.message, scale=scale,
+            message=INTERRUPTED if interrupted else ended.message or DONE, scale=scale,
         )  # fmt: skip
         certificate = self._about_rule(certificate, problem, ended, interrupted)
         logger.info("%s: %s", certificate.status, certificate.explain())
