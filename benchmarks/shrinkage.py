@@ -38,8 +38,10 @@ from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier, RiskSLIMClassifierCV
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics import auc, logistic_loss
+from riskslim.model_selection import SHRINKAGES
 
 CHOSEN = "cv"
+GRID = SHRINKAGES
 N_INNER_FOLDS = 3
 STRENGTHS = ("0", "0.5", "1", "2", CHOSEN)
 # Strengths of a table that is drawn.
@@ -77,7 +79,7 @@ def measure(
     asked = {"items": dataset.encoder, "max_size": size, "scale": "free", "time_limit": time_limit}
     classifier: RiskSLIMClassifier
     if strength == CHOSEN:
-        classifier = RiskSLIMClassifierCV(cv=N_INNER_FOLDS, **asked)
+        classifier = RiskSLIMClassifierCV(shrinkages=GRID, cv=N_INNER_FOLDS, **asked)
     else:
         classifier = RiskSLIMClassifier(shrinkage=float(strength), **asked)
     began = time.process_time()

@@ -644,12 +644,12 @@ def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
     small_tables(tmp_path)
     arguments = [
         str(tmp_path), str(tmp_path), "--tables", "mammo", "--sizes", "2", "--strengths",
-        "0,4,chosen", "--time-limit", "2",
+        "0,4,cv", "--time-limit", "2",
     ]  # fmt: skip
     assert shrinkage.main(arguments) == 0
     shown = capsys.readouterr().out
     rows = shrinkage.read_rows(tmp_path / "shrinkage.csv", shrinkage.FIELDS)
-    assert [row["strength"] for row in rows] == ["0", "4", "chosen"] * 5
+    assert [row["strength"] for row in rows] == ["0", "4", "cv"] * 5
     for without, strong, chosen in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         assert float(strong["objective"]) > float(strong["train_loss"])
         assert float(without["train_loss"]) <= float(strong["train_loss"])
@@ -923,7 +923,10 @@ def test_parameters_are_chosen_where_a_fold_lacks_missing_values():
     y = (rng.random(120) < 1 / (1 + np.exp(4 - X["a"] - 0.1 * X["b"]))).astype(int)
     X.loc[5, "a"] = np.nan
     model = riskslim.RiskSLIMClassifier(
-        items=riskslim.ItemEncoder(n_thresholds=3, missing="indicator"), scale=1, time_limit=5
+        items=riskslim.ItemEncoder(n_thresholds=3, missing="indicator"),
+        scale=1,
+        time_limit=5,
+        l2_penalty=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of the fold that could not be judged
