@@ -4,15 +4,8 @@
  * negative rows from it on at most `called`. Weights of cells are rounded down, the limits are not, so
  * that whatever rows allow is allowed here.
  *
- * Whatever the points are, a threshold calls each cell positive or negative. With P(c) and N(c), a
- * cell is called positive at the cost N(c), or is missed at the cost P(c), so that for every price q >= 0
- *
- *     called >= sum_c min(N(c), q P(c)) - q missed,                                          (4)
- *
- * whose largest right side is the least weight that is called if cells may be taken in part. It is
- * concave in q and linear between the quotients N / P: the point where a tangent on either side of its
- * top meet is tried until one of them is found again. Any price gives a valid bound, so that it does
- * not matter how exactly the best one is found; cells without positive rows are no trouble.
+ * Whatever the points are, a threshold calls each cell positive or negative: what knapsack.h says that
+ * such rules call wrong must not be more than `called`.
  *
  * Of a box of points, positive rows are taken at their largest scores and negative ones at their
  * least: the largest threshold that misses no more than is allowed calls the fewest.
@@ -20,9 +13,7 @@
 #ifndef RISKSLIM_SHARES_H
 #define RISKSLIM_SHARES_H
 
-#include "cells.h"
-
-#define RS_SHARE_PRICES 40
+#include "knapsack.h"
 
 typedef struct {
     double missed; /* weight of positive rows that may be below the threshold, */
@@ -30,47 +21,13 @@ typedef struct {
     int is_whole;  /* scores are whole numbers times what a point is worth */
 } rs_shares;
 
-/* Whether no threshold on any score of a support has the shares: (4) of some price.
- *
- * The sums are within (cells + 4) u of their values, of which the larger ones count.
- */
+/* Whether no threshold on any score of a support has the shares, however its cells are called. */
 static int rs_shares_are_out_of_reach(const rs_cells *cells, const rs_shares *shares)
 {
-    double left = 0.0, right = 0.0, slope_left = -shares->missed, slope_right = -shares->missed;
-    const double error = ((double)cells->n + 8.0) * DBL_EPSILON;
-    for (int32_t c = 0; c < cells->n; c++) {
-        if (cells->positive[c] > 0.0) right += cells->negative[c];
-        if (cells->negative[c] > 0.0) slope_left += cells->positive[c];
-    }
-    for (int k = 0; k < RS_SHARE_PRICES; k++) {
-        double constant = 0.0, slope = 0.0, sum = 0.0;
-        if (slope_left <= slope_right) return 0;
-        const double price = (right - left) / (slope_left - slope_right);
-        if (!(price > 0.0)) return 0;
-        for (int32_t c = 0; c < cells->n; c++) {
-            const double p = price * cells->positive[c], n = cells->negative[c];
-            if (n <= p)
-                constant += n;
-            else
-                slope += cells->positive[c];
-            sum += n <= p ? n : p;
-        }
-        const double paid = price * shares->missed;
-        if (sum - paid - error * (sum + paid) > shares->called) return 1;
-        /* No price gives more than where the tangents meet. */
-        if (left + slope_left * price <= shares->called) return 0;
-        slope -= shares->missed;
-        if (slope > 0.0) {
-            if (constant == left && slope == slope_left) return 0;
-            left = constant;
-            slope_left = slope;
-        } else {
-            if (constant == right && slope == slope_right) return 0;
-            right = constant;
-            slope_right = slope;
-        }
-    }
-    return 0;
+    const double enough = nextafter(shares->called, HUGE_VAL);
+    double price = 0.0;
+    return rs_least_wrong(
+        cells->positive, cells->negative, cells->n, shares->missed, enough, &price) > shares->called;
 }
 
 /* Positive rows by their scores, ascending: of some dozen cells, or a few hundred. */
