@@ -74,7 +74,6 @@ from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.score.lines import note_on_layout
-from riskslim.score.operating_point import shown_threshold
 
 if TYPE_CHECKING:
     import pyarrow
@@ -148,9 +147,8 @@ def _predicted(applied: Applied, rows: RowsOfFile, identifier: str | None) -> py
         columns[identifier] = applied.identifiers(rows, identifier)
     columns["score"] = applied.score.score_samples(rows.table)
     columns["risk"] = applied.score.predict_proba(rows.table)[:, 1]
-    threshold = shown_threshold(applied.score)
-    if threshold is not None:
-        columns["positive"] = (columns["score"] >= threshold).astype("int8")
+    if applied.score.operating_point is not None:
+        columns["positive"] = (applied.score.decision_function(rows.table) > 0).astype("int8")
     return pyarrow.table(columns)
 
 
