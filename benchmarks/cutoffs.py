@@ -32,7 +32,7 @@ from benchmarks.commands import check_known, check_numbers, command, measured, s
 from benchmarks.datasets import TABLES, RawTable, encoder_for, load
 from benchmarks.nested import fitted
 from benchmarks.paired import METRICS, N_FOLDS, difference
-from benchmarks.records import Row, append_row, read_rows
+from benchmarks.records import Records, Row
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.metrics.performance import performance
@@ -149,25 +149,21 @@ def run(
     int
         Number of folds that were computed.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    kinds, n_made = list(kinds), 0
+    records, kinds = Records(path, FIELDS, KEYS), list(kinds)
     for name in tables:
         X, y = load(folder, TABLES[name])
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y)
         for fold, rows in enumerate(folds):
             for kind in kinds:  # of a fold one after the other: a stopped run has whole pairs
                 values = (name, kind.cutoffs, kind.size, _words(kind.scales), fold, time_limit)
-                keys = dict(zip(KEYS, values, strict=True))
-                if tuple(map(str, keys.values())) in there:
+                row = records.add(values, measure, TABLES[name], X, y, rows, kind, time_limit)
+                if row is None:
                     continue
-                row = {**keys, **measure(TABLES[name], X, y, rows, kind, time_limit)}
-                append_row(path, FIELDS, row)
                 sys.stderr.write(
                     f"{name}, fold {fold}, {kind.cutoffs}, {kind.size} items: "
                     f"AUC {row['auc']:.4f}, loss {row['loss']:.4f}, {row['seconds']:.0f} s\n"
                 )
-                n_made += 1
-    return n_made
+    return records.n_made
 
 
 def _words(scales: Sequence[str]) -> str:

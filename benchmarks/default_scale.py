@@ -31,7 +31,7 @@ from benchmarks.commands import check_known, check_numbers, command, measured, s
 from benchmarks.datasets import NAMES, Dataset, open_dataset
 from benchmarks.nested import fitted
 from benchmarks.paired import METRICS, difference
-from benchmarks.records import Row, append_row, read_rows
+from benchmarks.records import Records, Row
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.metrics import auc, calibration_error, logistic_loss
@@ -121,25 +121,24 @@ def run(
     int
         Number of fits that were made.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    choices, n_made = list(choices), 0
+    records, choices = Records(path, FIELDS, KEYS), list(choices)
     for name in tables:
         dataset = open_dataset(folder, name)
         for sizes in choices:
             size = " or ".join(map(str, sizes))
             for fold in range(len(dataset.folds())):
                 for scale in SCALES:  # in turn: a stopped run has whole pairs
-                    keys = dict(zip(KEYS, (name, size, scale, fold, time_limit), strict=True))
-                    if tuple(map(str, keys.values())) in there:
+                    row = records.add(
+                        (name, size, scale, fold, time_limit),
+                        measure, dataset, fold, sizes, scale, time_limit,
+                    )  # fmt: skip
+                    if row is None:
                         continue
-                    row = {**keys, **measure(dataset, fold, sizes, scale, time_limit)}
-                    append_row(path, FIELDS, row)
                     sys.stderr.write(
                         f"{name}, k = {size}, fold {fold}, scale {scale}: AUC {row['auc']:.4f}, "
                         f"loss {row['loss']:.4f}, {row['cpu_seconds']:.1f} s\n"
                     )
-                    n_made += 1
-    return n_made
+    return records.n_made
 
 
 def write_tables(rows: Sequence[Row]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 Row = Mapping[str, str]
 
@@ -55,3 +56,56 @@ def append_row(path: Path, fields: Sequence[str], row: Mapping[str, object]) -> 
         if is_new:
             writer.writeheader()
         writer.writerow(row)
+
+
+class Records:
+    """Rows of a file by the columns that tell them apart: what is there is not measured again.
+
+    Parameters
+    ----------
+    path : Path
+    fields : sequence of str
+        Columns of the file.
+    keys : sequence of str
+        The columns that tell rows apart.
+
+    Attributes
+    ----------
+    n_made : int
+        Rows that were added.
+
+    Raises
+    ------
+    ValueError
+        If the file has other columns.
+    """
+
+    def __init__(self, path: Path, fields: Sequence[str], keys: Sequence[str]) -> None:
+        self._path, self._fields, self._keys = path, fields, keys
+        self._there = {tuple(row[key] for key in keys) for row in read_rows(path, fields)}
+        self.n_made = 0
+
+    def add(
+        self, values: Sequence[object], measure: Callable[..., Mapping[str, Any]], *arguments: Any
+    ) -> dict[str, Any] | None:
+        """Measure and write a row, unless it is there.
+
+        Parameters
+        ----------
+        values : sequence
+            One for each of the keys.
+        measure : callable
+            Called with the arguments; returns the other columns, those that are left out are empty.
+
+        Returns
+        -------
+        dict or None
+            The row; None if it is there already.
+        """
+        if tuple(map(str, values)) in self._there:
+            return None
+        row = dict.fromkeys(self._fields, "") | dict(zip(self._keys, values, strict=True))
+        row |= measure(*arguments)
+        append_row(self._path, self._fields, row)
+        self.n_made += 1
+        return row

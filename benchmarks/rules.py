@@ -40,7 +40,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import TABLES, Dataset, encoder_for, open_dataset
 from benchmarks.paired import differences, interval
-from benchmarks.records import Row, append_row, read_rows
+from benchmarks.records import Records, Row
 from riskslim import RiskSLIMClassifier, rule_margin
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics import operating_points
@@ -218,29 +218,26 @@ def run(
     int
         Number of fits that were made.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    sizes, n_made = list(sizes), 0
+    records, sizes = Records(path, FIELDS, KEYS), list(sizes)
     for name in tables:
         raw = TABLES[name.removeprefix("raw/")]
         dataset = open_dataset(folder, name)._replace(encoder=encoder_for(raw, N_THRESHOLDS))
         for size in sizes:
             for fold in range(len(dataset.folds())):
                 for method in methods:  # in turn: a stopped run has whole pairs
-                    keys = dict(
-                        zip(KEYS, (name, size, sensitivity, method, fold, time_limit), strict=True)
-                    )
-                    if tuple(map(str, keys.values())) in there:
+                    found = records.add(
+                        (name, size, sensitivity, method, fold, time_limit),
+                        measure, dataset, fold, method, size, sensitivity, time_limit,
+                    )  # fmt: skip
+                    if found is None:
                         continue
-                    found = measure(dataset, fold, method, size, sensitivity, time_limit)
-                    append_row(path, FIELDS, {**dict.fromkeys(FIELDS, ""), **keys, **found})
                     sys.stderr.write(
                         f"{name}, k = {size}, fold {fold}, {method}: found "
                         f"{found['true_positives']} of {found['positives']}, left out "
                         f"{found['true_negatives']} of {found['negatives']}, "
                         f"{found['cpu_seconds']:.1f} s\n"
                     )
-                    n_made += 1
-    return n_made
+    return records.n_made
 
 
 def write_tables(rows: Sequence[Row]) -> str:

@@ -34,7 +34,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import NAMES, Dataset, open_dataset
 from benchmarks.paired import N_FOLDS, differences, interval
-from benchmarks.records import Row, append_row, read_rows
+from benchmarks.records import Records, Row
 from riskslim import RiskSLIMClassifier, RiskSLIMClassifierCV
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics import auc, logistic_loss
@@ -155,24 +155,23 @@ def run(
     int
         Number of fits that were made.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    sizes, n_made = list(sizes), 0
+    records, sizes = Records(path, FIELDS, KEYS), list(sizes)
     for name in tables:
         dataset = open_dataset(folder, name)
         for size in sizes:
             for fold, train, test in folds_of(dataset, repeats):
                 for strength in strengths:  # in turn: a stopped run has whole pairs
-                    keys = dict(zip(KEYS, (name, size, strength, fold, time_limit), strict=True))
-                    if tuple(map(str, keys.values())) in there:
+                    row = records.add(
+                        (name, size, strength, fold, time_limit),
+                        measure, dataset, train, test, size, strength, time_limit,
+                    )  # fmt: skip
+                    if row is None:
                         continue
-                    row = {**keys, **measure(dataset, train, test, size, strength, time_limit)}
-                    append_row(path, FIELDS, row)
                     sys.stderr.write(
                         f"{name}, k = {size}, fold {fold}, {strength}: loss {row['loss']:.4f}, "
                         f"AUC {row['auc']:.4f}, {row['cpu_seconds']:.1f} s\n"
                     )
-                    n_made += 1
-    return n_made
+    return records.n_made
 
 
 def prove(
@@ -195,23 +194,22 @@ def prove(
     int
         Number of fits that were made.
     """
-    there = {tuple(row[key] for key in PROOF_KEYS) for row in read_rows(path, PROOF_FIELDS)}
-    sizes, n_made = list(sizes), 0
+    records, sizes = Records(path, PROOF_FIELDS, PROOF_KEYS), list(sizes)
     for name in tables:
         dataset = open_dataset(folder, name)
         for size in sizes:
             for strength in strengths:
-                keys = dict(zip(PROOF_KEYS, (name, size, strength, time_limit), strict=True))
-                if tuple(map(str, keys.values())) in there:
+                row = records.add(
+                    (name, size, strength, time_limit),
+                    _proof, dataset, size, float(strength), time_limit,
+                )  # fmt: skip
+                if row is None:
                     continue
-                row = {**keys, **_proof(dataset, size, float(strength), time_limit)}
-                append_row(path, PROOF_FIELDS, row)
                 sys.stderr.write(
                     f"{name}, k = {size}, {strength}: gap {row['gap']:.3%}, "
                     f"{row['cpu_seconds']:.1f} s\n"
                 )
-                n_made += 1
-    return n_made
+    return records.n_made
 
 
 def _proof(dataset: Dataset, size: int, strength: float, time_limit: float) -> dict[str, object]:

@@ -36,6 +36,7 @@ from benchmarks import (
 from benchmarks.children import run_python
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
 from benchmarks.machine import describe_machine
+from benchmarks.records import read_rows
 from benchmarks.reference import (
     ReferenceLoss,
     StreamRead,
@@ -617,7 +618,7 @@ def test_the_default_of_the_scale_is_measured(tmp_path, capsys):
     ]  # fmt: skip
     assert default_scale.main(arguments) == 0
     shown = capsys.readouterr().out
-    rows = default_scale.read_rows(tmp_path / "default_scale.csv", default_scale.FIELDS)
+    rows = read_rows(tmp_path / "default_scale.csv", default_scale.FIELDS)
     assert [row["scale"] for row in rows] == ["1", "free"] * 10
     for one, free in zip(rows[::2], rows[1::2], strict=True):
         assert one["best_scale"] == "1.0"
@@ -648,7 +649,7 @@ def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
     ]  # fmt: skip
     assert shrinkage.main(arguments) == 0
     shown = capsys.readouterr().out
-    rows = shrinkage.read_rows(tmp_path / "shrinkage.csv", shrinkage.FIELDS)
+    rows = read_rows(tmp_path / "shrinkage.csv", shrinkage.FIELDS)
     assert [row["strength"] for row in rows] == ["0", "4", "cv"] * 5
     for without, strong, chosen in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         assert float(strong["objective"]) > float(strong["train_loss"])
@@ -661,7 +662,7 @@ def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
     mean = change.mean()
     assert f"| {mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f}) |" in shown
     assert shrinkage.main([*arguments[:-4], "--strengths", "0,4", "--proofs", "2"]) == 0
-    proofs = shrinkage.read_rows(tmp_path / "proofs.csv", shrinkage.PROOF_FIELDS)
+    proofs = read_rows(tmp_path / "proofs.csv", shrinkage.PROOF_FIELDS)
     assert all(float(row["gap"]) < 1e-4 for row in proofs)
     assert len(capsys.readouterr().out.splitlines()) == 4
     with pytest.raises(SystemExit):
@@ -679,7 +680,7 @@ def test_rules_are_compared_on_new_rows(tmp_path, capsys, monkeypatch):
     ]  # fmt: skip
     assert rules.main([*arguments, "--page", str(page)]) == 0
     shown = capsys.readouterr().out
-    rows = rules.read_rows(tmp_path / "rules.csv", rules.FIELDS)
+    rows = read_rows(tmp_path / "rules.csv", rules.FIELDS)
     assert [row["method"] for row in rows] == ["tree", "rule", "aimed", "loss", "logistic"] * 5
     for row in rows:
         found, cases = int(row["train_true_positives"]), int(row["train_positives"])
@@ -769,7 +770,7 @@ def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
         "--page", str(page),
     ]  # fmt: skip
     assert cutoffs.main(arguments) == 0
-    rows = cutoffs.read_rows(tmp_path / "cutoffs.csv", cutoffs.FIELDS)
+    rows = read_rows(tmp_path / "cutoffs.csv", cutoffs.FIELDS)
     assert [row["cutoffs"] for row in rows] == ["1", "all"] * 5
     for one, every in zip(rows[::2], rows[1::2], strict=True):
         assert int(one["n_items"]) < int(every["n_items"])
