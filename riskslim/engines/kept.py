@@ -260,11 +260,22 @@ def _with_status(
 
 
 def _with_bound_of_rule(solution: Solution, known: RuleCertificate | None) -> Solution:
-    """A rule with what was proven of others before, where that is more."""
+    """A rule with what was proven of others before, where that is more.
+
+    Raises
+    ------
+    CertificateError
+        The rule is better than that allows.
+    """
     certificate, own = solution.certificate, solution.certificate.rule
     if own is None or known is None or known.required != own.required or known.bound >= own.bound:
         return solution
-    right = own.shares.right(own.required.other)
+    name = own.required.other
+    right, whole = own.shares.right(name), own.shares.total(name)
+    if known.bound < right - TOLERANCE * whole:
+        raise CertificateError(
+            f"no rule was to call more than {known.bound!r} right, but one calls {right!r} right"
+        )
     better = dataclasses.replace(own, bound=max(known.bound, right))
     found = _with_status(certificate, better, certificate.gap_tolerance)
     return dataclasses.replace(solution, certificate=found)

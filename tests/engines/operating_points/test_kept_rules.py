@@ -13,6 +13,7 @@ from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
 from riskslim.engines.fingerprint import facts_of, without_limits
 from riskslim.engines.kept import better_of, recalled, to_plain, with_bound
+from riskslim.exceptions import CertificateError
 from riskslim.operating_point import RequiredShare
 
 REQUIRED = RequiredShare("sensitivity", 0.9)
@@ -67,6 +68,9 @@ def test_what_was_proven_before_is_not_lost():
     right = rule.shares.true_negatives
     assert rule.bound == max(whole.certificate.rule.bound, right)
     assert found.certificate.is_optimal == (right == whole.certificate.rule.bound)
+    lower = dataclasses.replace(whole.certificate.rule, bound=right - 5)
+    with pytest.raises(CertificateError, match="no rule was to call more than"):
+        with_bound(stated, whole, 0.9, 0.0, lower)
     other = dataclasses.replace(
         whole.certificate.rule, required=RequiredShare("sensitivity", 0.8), bound=0.0
     )
