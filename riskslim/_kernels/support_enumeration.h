@@ -422,6 +422,8 @@ static int rs_consider_rates(
     int64_t points[RS_MOST_COEF], n_tried = 0;
     int is_found, settled;
     rs_priced *priced = scan->priced;
+    /* Boxes of points tell scores apart by half a point. */
+    const rs_shares *shares = scan->shares && scan->shares->is_whole ? scan->shares : NULL;
     /* A limit that all rows keep, where there is no other one. */
     const rs_rate none = {1.0, 0.0, 0.0, 2.0};
     priced->rate = none;
@@ -438,8 +440,8 @@ static int rs_consider_rates(
     }
     settled = rs_rated_boxes(
         scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, scan->t_high, scan->rates,
-        scan->n_rates, scan->shares, scan->settles, priced, ridge, &enough, &bound, &n_tried, &is_found,
-        points, scan->stop);
+        scan->n_rates, shares, scan->settles, priced, ridge, &enough, &bound, &n_tried, &is_found, points,
+        scan->stop);
     scan->counted[4] += n_tried * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (settled && !is_found) return 0;
