@@ -182,13 +182,14 @@ def shares_at(score: RiskScore, observed: Observations) -> Shares | None:
         return None
     weights = np.ones(len(observed.scores)) if observed.weights is None else observed.weights
     called, positive = observed.scores >= threshold, observed.is_positive
-    found, all_positive, left_out, all_negative = (
+    found, missed, left_out, alarms = (
         float(weights[rows].sum())
-        for rows in (called & positive, positive, ~called & ~positive, ~positive)
+        for rows in (called & positive, ~called & positive, ~called & ~positive, called & ~positive)
     )
-    if not all_positive > 0 or not all_negative > 0:
+    if not found + missed > 0 or not left_out + alarms > 0:
         return None
-    shares = Shares(found, all_positive, left_out, all_negative)
+    # Wholes that were added up by themselves could be less than their parts, in the last digit.
+    shares = Shares(found, found + missed, left_out, left_out + alarms)
     return shares if observed.weights is not None else _as_counts(shares)
 
 

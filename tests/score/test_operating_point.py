@@ -103,6 +103,24 @@ def test_weights_count_and_rows_without_weight_do_not():
     assert one.threshold == other.threshold
 
 
+def test_a_share_of_weights_is_never_above_one():
+    """Weights added up without rows of next to no weight can be more, in the last digit."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(20, 60))
+        X = {name: rng.integers(0, 2, n) for name in "ad"}
+        for name in X:
+            X[name][:4] = [0, 0, 1, 1]
+        X |= {name: np.zeros(n, int) for name in "bc"}
+        y, weights = np.arange(n) % 2, rng.uniform(0.1, 2.0, n)
+        weights[X["a"] == 0] = 1e-20
+        tested = {"X_test": X, "y_test": y, "sample_weight_test": weights}
+        point = SCORE.with_operating_point(X, y, weights, threshold=3, **tested).operating_point
+        for shares in (point.training, point.test):
+            assert not shares.faults()
+            assert shares.sensitivity == 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

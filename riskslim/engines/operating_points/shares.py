@@ -129,7 +129,7 @@ def _threshold(scores: NDArray[np.float64], n: int, whole: bool, is_near_below: 
 
 
 def sums_at(part: KernelRows, coef: NDArray[np.int64], threshold: float) -> NDArray[np.float64]:
-    """Weight of a block's rows that a rule calls right, and of all, by class.
+    """Weight of a block's rows that a rule calls right and wrong, by class.
 
     Parameters
     ----------
@@ -140,13 +140,13 @@ def sums_at(part: KernelRows, coef: NDArray[np.int64], threshold: float) -> NDAr
     Returns
     -------
     ndarray of float64, shape (4,)
-        True positives, positives, true negatives, negatives.
+        True positives, false negatives, true negatives, false positives.
     """
     is_called = scores_of(part, coef) >= threshold
     weight, is_positive = part.each_weight, part.labels > 0
     return np.array([
-        weight[is_positive & is_called].sum(), weight[is_positive].sum(),
-        weight[~is_positive & ~is_called].sum(), weight[~is_positive].sum(),
+        weight[is_positive & is_called].sum(), weight[is_positive & ~is_called].sum(),
+        weight[~is_positive & ~is_called].sum(), weight[~is_positive & is_called].sum(),
     ])  # fmt: skip
 
 
@@ -162,13 +162,13 @@ def shares_at(data: TrainingData, coef: NDArray[np.int64], threshold: float) -> 
     Returns
     -------
     Shares
+        The whole is the sum of what is called right and wrong: added up by itself it could be less
+        than a part of it, in the last digit.
     """
     sums = np.array(list(data.rows.map(sums_at, coef, threshold)))
-    found = [math.fsum(column) for column in sums.T]
+    tp, fn, tn, fp = (math.fsum(column) for column in sums.T)
     negative, positive = data.class_factors
-    return Shares(
-        found[0] / positive, found[1] / positive, found[2] / negative, found[3] / negative
-    )
+    return Shares(tp / positive, (tp + fn) / positive, tn / negative, (tn + fp) / negative)
 
 
 def cell_weights(

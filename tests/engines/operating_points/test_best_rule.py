@@ -21,6 +21,7 @@ from riskslim.engines.branch_and_bound import support_enumeration as tables
 from riskslim.engines.operating_points import best_rule as driver
 from riskslim.engines.operating_points import rule_search, shares, support_rules, ties
 from riskslim.engines.operating_points.best_rule import best_rule
+from riskslim.engines.operating_points.shares import shares_at
 from riskslim.exceptions import RiskSLIMError
 from riskslim.operating_point import RequiredShare
 from rules import best_by_trying, drawn
@@ -213,6 +214,22 @@ def test_a_required_share_is_met_by_the_true_weights():
         missed = math.fsum(weights[y & ~called])
         assert missed <= (1 - required.share + 2e-9) * math.fsum(weights[y])
         assert rule.shares.true_negatives == pytest.approx(math.fsum(weights[~y & ~called]))
+
+
+def test_parts_are_never_more_than_their_wholes():
+    """Weights added up without rows of next to no weight can be more, in the last digit."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(20, 60))
+        X, y = rng.integers(0, 2, (n, 1)), np.arange(n) % 2
+        X[:4] = [[0], [0], [1], [1]]
+        weights = np.where(X[:, 0] == 1, rng.uniform(0.1, 2.0, n), 1e-20)
+        data = TrainingData(X, y, weights)
+        for coef in (1, -1):
+            shares = shares_at(data, np.array([0, coef]), coef / 2)
+            assert not shares.faults()
+            right = (shares.true_positives, shares.true_negatives)[coef < 0]
+            assert right == (shares.positives, shares.negatives)[coef < 0]
 
 
 def test_of_equal_rules_that_of_the_least_objective_is_found():
