@@ -13,11 +13,13 @@ from riskslim._version import __version__ as __version__
 
 # The one list of public names, each with the module that defines it.
 _HOMES = {
+    "Alternatives": "near_optimal.alternatives",
     "BranchAndBoundSettings": "engines.settings",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
     "CsvFormat": "data.csv_format",
     "ItemEncoder": "items.encoder",
+    "ItemPrice": "near_optimal.prices",
     "LatticeCPASettings": "engines.settings",
     "LinearConstraint": "constraints.linear",
     "LogisticLoss": "loss.logistic",
@@ -31,6 +33,7 @@ _HOMES = {
     "SolutionPool": "solution",
     "Status": "solution",
     "TrainingData": "data.training_data",
+    "alternatives": "near_optimal.alternatives",
     "at_least": "constraints.linear",
     "at_most": "constraints.linear",
     "at_most_variables": "constraints.linear",
@@ -124,6 +127,9 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.model_selection.shrinkage import RiskSLIMClassifierCV as RiskSLIMClassifierCV
     from riskslim.model_selection.shrinkage import shrinkage_path as shrinkage_path
     from riskslim.model_selection.size_path import model_size_path as model_size_path
+    from riskslim.near_optimal.alternatives import Alternatives as Alternatives
+    from riskslim.near_optimal.alternatives import alternatives as alternatives
+    from riskslim.near_optimal.prices import ItemPrice as ItemPrice
     from riskslim.problem.problem import RiskScoreProblem as RiskScoreProblem
     from riskslim.reader import read as read
     from riskslim.risk_score import RiskScore as RiskScore

@@ -220,15 +220,18 @@ class CoefficientSet:
         self,
         *,
         fix_at_zero: Sequence[int] | NDArray[np.intp] = (),
+        within: Mapping[int, tuple[int, int]] | None = None,
         intercept_lower: int | None = None,
         intercept_upper: int | None = None,
     ) -> CoefficientSet:
-        """Copy with some features fixed at zero, or with intercept bounds filled in.
+        """Copy with some features fixed at zero, or other bounds narrower or filled in.
 
         Parameters
         ----------
         fix_at_zero : sequence of int
             Indices of features whose coefficient becomes 0.
+        within : mapping from int to tuple of two int, optional
+            Least and largest coefficient of some features by index, in addition to what there is.
         intercept_lower, intercept_upper : int, optional
             New bounds of the intercept; None keeps the present ones.
 
@@ -239,7 +242,7 @@ class CoefficientSet:
         Raises
         ------
         ValueError
-            A feature to be fixed at zero has bounds that exclude zero.
+            A feature to be fixed at zero has bounds that exclude zero, or no coefficient is left.
         """
         low, high = self.lower.copy(), self.upper.copy()
         values = self._values.copy()
@@ -253,6 +256,14 @@ class CoefficientSet:
                 )  # fmt: skip
             low[j] = high[j] = 0
             values.pop(int(j), None)
+        for j, (least, most) in (within or {}).items():
+            low[j], high[j] = max(low[j], least), min(high[j], most)
+            if j in values:
+                values[j] = tuple(one for one in values[j] if low[j] <= one <= high[j])
+            if low[j] > high[j] or values.get(j, (0,)) == ():
+                raise ValueError(
+                    f"feature {self.feature_names[j]!r} can have no coefficient of {least}..{most}"
+                )
         copy = CoefficientSet.__new__(CoefficientSet)
         copy.feature_names = self.feature_names
         copy.lower, copy.upper = _read_only(low), _read_only(high)

@@ -533,7 +533,8 @@ class SolutionPool:
 
     Printed, it is a table of the first ten with what :meth:`explain` says. Vectors that differ in
     the intercept alone are two scores; over several scales, multiples of others that have the same
-    risks are left out.
+    risks are left out. A list by items holds the best score of each set of items, and its ``bound``
+    is about all other sets.
 
     Parameters
     ----------
@@ -553,6 +554,13 @@ class SolutionPool:
     intercepts : tuple of two int, optional
         Least and largest intercept of those that were looked at, where the list is incomplete for
         no other reason: its bounds were left open, and fewer scores were found than were asked for.
+    distinct : {"scores", "items"}
+        Whether these are scores, or each is the best one of its set of items: the features with
+        points.
+    lower_bounds : ndarray of float64, shape (m,), optional
+        Of a list by items: no score with exactly the items of the listed one has a smaller
+        objective. Where the listed one is proven to be the best of them, that is its own, less
+        what the search does not tell apart.
 
     Examples
     --------
@@ -576,6 +584,8 @@ class SolutionPool:
     bound: float
     scales: NDArray[np.float64] | None = None
     intercepts: tuple[int, int] | None = None
+    distinct: str = "scores"
+    lower_bounds: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -650,12 +660,22 @@ class SolutionPool:
                     "meet the requirements as well, because no bounds of the intercept were given"
                 )
             return f"The list is incomplete: {why}. {self._known_part()}"
+        of_sets = "The list has the best score of each set of items. " if self._has_sets else ""
         if math.isinf(self.bound):
-            return "The list is complete: no other risk score meets the requirements."
+            return f"{of_sets}The list is complete: no other {self._kind} meets the requirements."
+        has = "has a score with" if self._has_sets else "that meets the requirements has"
         return (
-            "The list is complete: no other risk score that meets the requirements has an "
-            f"objective below {self.bound:.9g}."
+            f"{of_sets}The list is complete: no other {self._kind} {has} an objective below "
+            f"{self.bound:.9g}."
         )
+
+    @property
+    def _has_sets(self) -> bool:
+        return self.distinct == "items"
+
+    @property
+    def _kind(self) -> str:
+        return "set of items" if self._has_sets else "risk score"
 
     def _known_part(self) -> str:
         below = int(np.count_nonzero(self.objectives < self.bound))
@@ -664,8 +684,9 @@ class SolutionPool:
                 "No risk score that meets the requirements has an objective below "
                 f"{self.bound:.9g}, but from there on better ones than these may be missing."
             )
+        what = "set of items that has a score" if self._has_sets else "risk score"
         return (
-            f"It has every risk score with an objective below {self.bound:.9g}, of which there "
+            f"It has every {what} with an objective below {self.bound:.9g}, of which there "
             f"{'is' if below == 1 else 'are'} {below}; from there on others may be missing."
         )
 

@@ -28,6 +28,7 @@ FLOORS = (
     ("problem",),
     ("heuristics", "report"),
     ("backend", "engines", "risk_score"),
+    ("near_optimal",),
     ("classifier", "paper"),
     ("model_selection",),
     ("riskslim",),  # the public names

@@ -22,6 +22,16 @@ from paths import DOCS, ROOT
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
+Alternatives (solution, within, variables, penalties, ridges, prices=(), variable_prices=())
+Alternatives.items (self, rank)
+Alternatives.objective (self, rank)
+Alternatives.share (self, rank)
+Alternatives.score (self, data, rank=0, **options)
+Alternatives.chosen (self, rank)
+Alternatives.lines (self, by='variables')
+Alternatives.table (self, most=10, by='variables')
+Alternatives.explain (self)
+Alternatives.pool property
 BranchAndBoundSettings (branching='look_ahead', memory_limit=2147483648, tables='auto', cutoffs='auto', elimination='auto')
 Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1), ridge=0.0, rule=None)
 Certificate.explain (self, *, with_scales=True)
@@ -32,7 +42,7 @@ Certificate.optimality_gap property
 Certificate.is_optimal property
 CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, values=None, intercept_lower=None, intercept_upper=None)
 CoefficientSet.index (self, name)
-CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
+CoefficientSet.replace (self, *, fix_at_zero=(), within=None, intercept_lower=None, intercept_upper=None)
 CoefficientSet.gaps property
 CsvFormat (missing=('#N/A', '#N/A N/A', '#NA', '-1.#IND', '-1.#QNAN', '-NaN', '-nan', '1.#IND', '1.#QNAN', 'N/A', 'NA', 'NULL', 'NaN', 'n/a', 'nan', 'null'), separator=',', decimal='.', encoding='utf-8')
 CsvFormat.to_plain (self)
@@ -46,6 +56,10 @@ ItemEncoder.transform (self, X)
 ItemEncoder.encode_batch (self, batch, place)
 ItemEncoder.get_feature_names_out (self, input_features=None)
 ItemEncoder.uses_outcome property
+ItemPrice (feature, is_used, objective, lower_bound, best, coefficients, is_proven)
+ItemPrice.explain (self)
+ItemPrice.price property
+ItemPrice.lowest_price property
 LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=None, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
 LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
@@ -148,7 +162,7 @@ RiskScoreProblem (data, coefficients, *, max_size=None, min_size=0, l0_penalty=1
 RiskScoreProblem.at_scale (self, scale)
 RiskScoreProblem.reaching (self, least, most)
 RiskScoreProblem.without_rates (self)
-RiskScoreProblem.restated (self, data=None, *, max_size=None)
+RiskScoreProblem.restated (self, data=None, *, max_size=None, points=None)
 RiskScoreProblem.objective (self, coef, *, scale=None)
 RiskScoreProblem.best_scale (self, coef)
 RiskScoreProblem.reported_scale (self, coef)
@@ -200,7 +214,7 @@ RiskSlimMIP.max_cuts property
 Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0, is_interrupted=False)
 Solution.coef property
 Solution.points property
-SolutionPool (coefficients, objectives, feature_names, complete, bound, scales=None, intercepts=None)
+SolutionPool (coefficients, objectives, feature_names, complete, bound, scales=None, intercepts=None, distinct='scores', lower_bounds=None)
 SolutionPool.points (self, rank)
 SolutionPool.intercept (self, rank)
 SolutionPool.scale (self, rank)
@@ -228,10 +242,11 @@ TrainingData.class_weights property
 TrainingData.n_counted property
 TrainingData.prevalence property
 TrainingData.class_weighting property
+alternatives (problem, within=0.01, *, prices=None, n_sets=None, time_limit=60.0, start=None, n_threads=1, settings=None, progress=None, should_stop=None)
 at_least (n, features, *, name=None)
 at_most (n, features, *, name=None)
 at_most_variables (m, groups=None, *, name=None)
-branch_and_bound (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, n_solutions=None, within=None, settings=None, progress=None, should_stop=None)
+branch_and_bound (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, n_solutions=None, within=None, distinct='scores', settings=None, progress=None, should_stop=None)
 calibration_error (y_true, risk, sample_weight=None, scores=None, *, bins=None, pos_label=None)
 chained_updates (bounds, l0_penalty, *, ridge=None)
 cross_validate_risk_score (estimator, X, y, sample_weight=None, *, cv=5, groups=None, param_grid=None, tuning_metric='auc', inner_cv=5, bins=None, pos_label=None, n_jobs=1, random_state=0, progress=None, should_stop=None)

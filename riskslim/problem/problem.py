@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -169,6 +169,7 @@ class RiskScoreProblem:
         }  # fmt: skip
         self._stated_coefficients = coefficients
         self._stated_constraints = checked_constraints(constraints)
+        self._points: dict[str, tuple[int, int]] = {}
         self.l0_penalty = _resolved_penalty(loss.coefficients, l0_penalty)
         self.l2_penalty = checked_ridge(l2_penalty, coefficients.feature_names)
         self.has_ridge = bool(self.l2_penalty.any())  # asked for at every objective
@@ -178,7 +179,9 @@ class RiskScoreProblem:
     def _resolve(self, loss: LogisticLoss) -> None:
         """Derive all that depends on the rows and on the size limit."""
         self._stated_loss = self.loss = loss
-        self.coefficients = loss.coefficients
+        position = self._stated_coefficients.index
+        own = {position(name): ends for name, ends in self._points.items()}
+        self.coefficients = loss.coefficients.replace(within=own)
         self.max_size = loss.max_size
         # Of a problem at one of them as well.
         self.stated_scales = loss.scales
@@ -381,9 +384,13 @@ class RiskScoreProblem:
         return other
 
     def restated(
-        self, data: TrainingData | None = None, *, max_size: int | None = None
+        self,
+        data: TrainingData | None = None,
+        *,
+        max_size: int | None = None,
+        points: Mapping[str, tuple[int, int]] | None = None,
     ) -> RiskScoreProblem:
-        """State the same requirements for other rows, or with another largest model size.
+        """State the same requirements for other rows, another largest model size, or fewer points.
 
         All that is derived from the data, as the intercept's bounds are, is derived anew. The prior
         stays as strong as it is: ``l2_penalty`` times the total weight of the rows is the same, so
@@ -395,6 +402,8 @@ class RiskScoreProblem:
             With the same features. Default: the data of this problem.
         max_size : int, optional
             Default: the same, or the number of features that the new data can use.
+        points : mapping from str to tuple of two int, optional
+            Least and largest points of some features, within the bounds that they have.
 
         Returns
         -------
@@ -403,7 +412,8 @@ class RiskScoreProblem:
         Raises
         ------
         ValueError
-            The features are others, or ``max_size`` is below ``min_size``.
+            The features are others, ``max_size`` is below ``min_size``, or a feature can have no
+            points that it is to have.
 
         Examples
         --------
@@ -413,14 +423,20 @@ class RiskScoreProblem:
         >>> problem = RiskScoreProblem(data, coefficients)
         >>> problem.max_size, problem.restated(max_size=1).max_size
         (2, 1)
+        >>> problem.restated(points={"a": (0, 0)}).is_feasible([0, 1, 0])
+        False
         """
+        narrowed = dict(self._points)
+        for name, (least, most) in (points or {}).items():
+            low, high = narrowed.get(name, (least, most))
+            narrowed[name] = max(low, least), min(high, most)
         stated = self._stated if max_size is None else self._stated | {"max_size": max_size}
         if data is not None:
             if self.has_ridge:
                 ratio = self.loss.data.total_weight / data.total_weight
                 # Beyond the largest penalty there are no points either.
                 stated = stated | {"l2_penalty": np.minimum(self.l2_penalty * ratio, MAX_PENALTY)}
-            return RiskScoreProblem(
+            other = RiskScoreProblem(
                 data,
                 self._stated_coefficients,
                 constraints=self._stated_constraints,
@@ -428,10 +444,11 @@ class RiskScoreProblem:
                 n_threads=self.loss.n_threads,
                 **stated,
             )
+            return other.restated(points=narrowed) if narrowed else other
         # Rows that are merged, and their bits, are shared.
         size = _largest_size(stated["max_size"], self.min_size, len(self.coefficients))
         other = copy.copy(self)
-        other._stated = stated
+        other._stated, other._points = stated, narrowed
         other._resolve(self._stated_loss.with_scales(self.scales).for_size(size))
         return other
 

@@ -6,7 +6,8 @@ import itertools
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from riskslim._checks import as_number, int_between
 from riskslim._kernels import require_all
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
+from riskslim.engines.branch_and_bound.best_of_sets import BestOfSets
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.pace import Patience
 from riskslim.engines.branch_and_bound.rates import Rates
@@ -46,6 +48,8 @@ __all__ = ["BranchAndBoundRun", "branch_and_bound"]
 logger = logging.getLogger("riskslim.branch_and_bound")
 
 ENGINE = "branch_and_bound"
+# What a list can hold: vectors, or the best one of each set of items.
+DISTINCT = ("scores", "items")
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
 NO_BETTER = "there is no better score than one that is known"
@@ -85,6 +89,7 @@ def branch_and_bound(
     start: ArrayLike | None = None,
     n_solutions: int | None = None,
     within: float | None = None,
+    distinct: str = "scores",
     settings: BranchAndBoundSettings | None = None,
     progress: Callable[[TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -116,6 +121,9 @@ def branch_and_bound(
         Find all risk scores with an objective of at most (1 + within) times the optimum, or the
         best ``n_solutions`` of them. For lists, derived bounds of the intercept are widened until
         they cut off nothing that belongs to it.
+    distinct : {"scores", "items"}, default "scores"
+        What a list holds: scores, or the best score of each set of items (features with points).
+        ``n_solutions`` is then a number of sets.
     settings : BranchAndBoundSettings, optional
     progress : callable, optional
         Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
@@ -174,11 +182,15 @@ def branch_and_bound(
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, BranchAndBoundSettings)
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
+    if distinct not in DISTINCT:
+        raise ValueError(f"distinct must be one of {', '.join(DISTINCT)}, got {distinct!r}")
+    if distinct != "scores":
+        limits["distinct"] = distinct
     vector = checked_start(problem, start)
     call = EngineCall(problem, settings, limits, vector, progress, should_stop)
     if not problem.is_constrained_per_scale:
         return run_interruptibly(BranchAndBoundRun(call))
-    if (limits["n_solutions"], limits["within"]) != (1, None):
+    if _is_list(limits):
         raise ValueError(
             "a list of scores needs one scale where constraints are about risks: they differ "
             f"between the scales {problem.scales.describe()}"
@@ -196,6 +208,11 @@ def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | 
             raise ValueError(f"within must be at least 0 and finite, got {within!r}")
         return n_solutions, float(within)
     return (1 if n_solutions is None else n_solutions), None
+
+
+def _is_list(limits: Mapping[str, Any]) -> bool:
+    """True if more than one score is looked for."""
+    return (limits["n_solutions"], limits["within"]) != (1, None)
 
 
 class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
@@ -291,10 +308,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
         The optimum is known after the first search: derived bounds hold it.
         """
-        wanted = self.limits["n_solutions"], self.limits["within"]
-        if wanted == (1, None):
+        if not self._wants_wider_intercepts():
             search = self._new_search()
             return search, self._search(search)
+        wanted = self.limits["n_solutions"], self.limits["within"]
         self.beyond = WiderIntercepts(self.problem, *wanted, self.is_stopped)
         self.problem = self.beyond.first(self.problem)
         search = self._new_search()
@@ -317,10 +334,26 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             message = self._search(search)
         return search, message
 
+    @property
+    def _has_sets(self) -> bool:
+        """True if the best score of each set of items is looked for."""
+        return _is_list(self.limits) and self.limits.get("distinct") == "items"
+
+    def _wants_wider_intercepts(self) -> bool:
+        """True if scores are asked for that derived bounds of the intercept may not hold.
+
+        They hold the best intercept of any points. Where more is required of a score than its
+        items and points, it may have another one.
+        """
+        if self._has_sets:
+            return self.rates is not None or self.problem.constraint_rows is not None
+        return _is_list(self.limits)
+
     def _new_search(self) -> Search:
         if self._held is None:
             self._held = prepare(self.problem, self.settings.memory_limit, self.is_stopped)
-        incumbents = Incumbents(
+        kind = BestOfSets if self._has_sets else Incumbents
+        incumbents = kind(
             self.problem,
             self.limits["n_solutions"],
             self.limits["within"],
@@ -522,8 +555,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         chosen = search.incumbents.chosen()
         # Infinite if there are fewer feasible vectors than were asked for.
         outside = search.incumbents.cutoff if search.complete else search.lower_bound
-        assert self.beyond is not None
-        least_beyond = self.beyond.least_loss(self.problem)
+        least_beyond = math.inf
+        if self.beyond is not None:
+            least_beyond = self.beyond.least_loss(self.problem)
         lacks_intercepts = search.complete and least_beyond < outside
         problem, vectors = self.problem, np.array([coef for _, coef in chosen], np.int64)
         scales = np.array([problem.reported_scale(coef) for coef in vectors])
@@ -532,6 +566,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             pairs = zip(vectors, scales.tolist(), strict=True)
             objectives = np.array([problem.objective(coef, scale=m) for coef, m in pairs])
         order = np.argsort(objectives, kind="stable")
+        lower_bounds = None
+        if self._has_sets:
+            known = np.array([objective for objective, _ in chosen]) - BOUND_TOLERANCE
+            lower_bounds = np.minimum(known, min(outside, least_beyond))[order]
         return SolutionPool(
             coefficients=vectors[order],
             objectives=objectives[order],
@@ -540,6 +578,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             complete=search.complete and not lacks_intercepts,
             bound=min(outside, least_beyond),
             intercepts=(int(problem.lower[0]), int(problem.upper[0])) if lacks_intercepts else None,
+            distinct="items" if self._has_sets else "scores",
+            lower_bounds=lower_bounds,
         )
 
     def _statistics(self, search: Search) -> SolveStatistics:

@@ -6,7 +6,7 @@ import bisect
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +191,25 @@ class Incumbents:
             return math.inf
         return self.objective * (1.0 + self.within) * (1.0 + ROUNDING_ERROR)
 
+    @property
+    def has_sets(self) -> bool:
+        """True if one vector of each set of features is kept, the best one."""
+        return False
+
+    def cutoff_within(self, box: NDArray[Any]) -> float:
+        """Bound from which on a box is pruned, as far as that depends on what it holds.
+
+        Parameters
+        ----------
+        box : ndarray of shape (2, d + 1)
+
+        Returns
+        -------
+        float
+            At most the cutoff.
+        """
+        return self.cutoff
+
     def chosen(self) -> list[tuple[float, tuple[int, ...]]]:
         """Objectives and vectors of what was asked for, so far."""
         return self._sorted
@@ -228,13 +247,22 @@ class Incumbents:
             self.on_score(coef, objective)
         if self._is_wanted(objective) and (self.accepts is None or self.accepts(coef)):
             before = self._sorted[:1]
-            bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
+            self._keep(coef, objective)
             self.n_updates += self._sorted[:1] != before
             # Better ones can leave no room for what was wanted before.
-            del self._sorted[bisect.bisect_right(self._sorted, self.ceiling, key=_objective) :]
+            most = bisect.bisect_right(self._sorted, self.ceiling, key=_objective)
             if self.n_solutions is not None:
-                del self._sorted[self.n_solutions :]
+                most = min(most, self.n_solutions)
+            self._forget(self._sorted[most:])
+            del self._sorted[most:]
         return objective
+
+    def _keep(self, coef: NDArray[np.int64], objective: float) -> None:
+        """Put a vector that is wanted among the others."""
+        bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
+
+    def _forget(self, entries: list[tuple[float, tuple[int, ...]]]) -> None:
+        """Take note of vectors that are kept no more."""
 
     def _is_wanted(self, objective: float) -> bool:
         """True if a vector belongs to the best ones so far, however little it is better."""

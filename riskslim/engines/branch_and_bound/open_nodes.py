@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class OpenNodes(OpenSet):
         Of the root.
     tables : NodeEnumeration
         Those that complete nodes.
+    cutoff_within : callable
+        Says of a box from which objective on nothing is looked for in it.
 
     Attributes
     ----------
@@ -48,12 +50,18 @@ class OpenNodes(OpenSet):
 
     boxes: Boxes
 
-    def __init__(self, box: NDArray[np.float64], tables: NodeEnumeration) -> None:
+    def __init__(
+        self,
+        box: NDArray[np.float64],
+        tables: NodeEnumeration,
+        cutoff_within: Callable[[NDArray[Any]], float],
+    ) -> None:
         self.heap: list[Node] = []
         self._dive: list[Node] = []
         self._order = 0
         self._box_type = smallest_type(box)
         self._tables = tables
+        self._cutoff_within = cutoff_within
         self._first = 0  # node that tables complete before all others
 
     def __len__(self) -> int:
@@ -79,9 +87,18 @@ class OpenNodes(OpenSet):
 
     def prune(self, cutoff: float) -> None:
         """Forget nodes; see :meth:`OpenSet.prune`."""
-        self._dive = [node for node in self._dive if node.bound < cutoff]
+        self._dive = [
+            node for node in self._dive if node.bound < cutoff and not self._is_pruned(node)
+        ]
         if self.heap and self.heap[0].bound >= cutoff:
             self.heap.clear()
+        # Others are asked when they are due: what is known of their sets grows until then.
+        while self.heap and self._is_pruned(self.heap[0]):
+            heapq.heappop(self.heap)
+
+    def _is_pruned(self, node: Node) -> bool:
+        """True if a node holds nothing that is better than what is known of the same features."""
+        return not node.bound < self._cutoff_within(node.box)
 
     def replace(self, nodes: list[Node]) -> None:
         """Open other nodes in place of those that there are.
@@ -157,17 +174,21 @@ class OpenNodes(OpenSet):
         while self.heap and len(batch) < size and self.heap[0].bound < budget.cutoff:
             if self._tables.are_long(self.heap[0]):
                 break
-            batch.append(heapq.heappop(self.heap))
+            node = heapq.heappop(self.heap)
+            if not self._is_pruned(node):
+                batch.append(node)
         return batch
 
     def _expanded(self, batch: list[Node], budget: Budget) -> list[Expansion]:
-        cutoff, lower_bound, workers = budget.cutoff, budget.lower_bound, budget.workers
+        lower_bound, workers = budget.lower_bound, budget.workers
+        # Taken before threads begin: what is done beside them can lower them.
+        cutoffs = {node.order: min(budget.cutoff, self._cutoff_within(node.box)) for node in batch}
         self._first = self._tables.first_of(batch)
         sampled = self.boxes.sampled
         passes = None if sampled is None else sampled.passes
         if passes is not None:  # what nodes ask is answered by common ones
             steps = [
-                self._steps(node, workers[i % len(workers)], cutoff, lower_bound)
+                self._steps(node, workers[i % len(workers)], cutoffs[node.order], lower_bound)
                 for i, node in enumerate(batch)
             ]
             return answered_together(
@@ -175,7 +196,7 @@ class OpenNodes(OpenSet):
             )
 
         def work(node: Node, worker: Worker) -> Expansion:
-            return self._expand(node, worker, cutoff, lower_bound)
+            return self._expand(node, worker, cutoffs[node.order], lower_bound)
 
         return budget.share(batch, work)
 

@@ -118,7 +118,7 @@ class Search:
             completes_all=settings.tables == "always",
         )  # fmt: skip
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
-        self._nodes = OpenNodes(self._box, self._tables)
+        self._nodes = OpenNodes(self._box, self._tables, incumbents.cutoff_within)
         self._others: list[OpenSet] = []  # open sets beside the nodes, in the order of their time
         self._held = held
         self._workers: list[Worker] = []
@@ -344,7 +344,7 @@ class Search:
     def _push(
         self, child: Child, features: bytes, dives: bool = False, by_relaxation: bool = False
     ) -> None:
-        if child.bound < self.incumbents.cutoff:
+        if child.bound < self.incumbents.cutoff_within(child.box):
             self._nodes.push(child, features, dives=dives, by_relaxation=by_relaxation)
 
     @property
