@@ -21,7 +21,7 @@ KERNELS = [
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "row_tiles", "odds", "threads", "pool", "rows", "build", "nodes",
-    "ridge", "cells", "knapsack", "rated", "support_enumeration", "rules", "cutoffs",
+    "ridge", "cells", "knapsack", "rated", "best_points", "support_enumeration", "rules", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

@@ -42,7 +42,7 @@
 #define RISKSLIM_SUPPORT_ENUMERATION_H
 
 #include "knapsack.h"
-#include "rated.h"
+#include "best_points.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RS_X86 1
@@ -364,7 +364,8 @@ typedef struct {
     const rs_rate *rates;
     int n_rates;
     const rs_shares *shares; /* that scores have at some threshold, or NULL */
-    int settles;           /* a vector that keeps them is all that is wanted of what is no better */
+    int settles;           /* of what is no better than a vector that keeps them nothing is wanted: of
+                            * no support, or, RS_EACH, of its own */
     rs_knapsack *knapsack; /* rules are looked for, not scores: weights are counts (knapsack.h) */
     int64_t *stop;
     rs_counter counter;
@@ -388,6 +389,7 @@ typedef struct {
 } rs_scan;
 
 #define RS_NO_VECTOR INT64_MIN
+#define RS_EACH 2
 
 /* Whether points of a support are looked for that keep limits: as many cells as their boxes have room
  * for, and whole scores. */
@@ -404,7 +406,7 @@ static int rs_note(rs_scan *scan, int size, double bound, const int64_t *points)
     scan->counted[3] += bound < HUGE_VAL;
     for (int i = 0; i < scan->max_size; i++)
         scan->found[scan->n_found * scan->max_size + i] = i < size ? scan->item[i] : -1;
-    if (scan->n_rates || scan->shares) {
+    if (scan->n_rates || scan->shares || scan->settles == RS_EACH) {
         int64_t *vector = scan->vector + scan->n_found * (scan->max_size + 1);
         vector[0] = RS_NO_VECTOR;
         for (int i = 0; points && i < size + 1; i++) vector[i] = points[i];
@@ -445,10 +447,30 @@ static int rs_consider_rates(
     scan->counted[4] += n_tried * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (settled && !is_found) return 0;
-    if (is_found && scan->settles && enough + fee < scan->cutoff) scan->cutoff = enough + fee;
+    if (is_found && scan->settles == 1 && enough + fee < scan->cutoff) scan->cutoff = enough + fee;
     bound += fee;
     if (saturated + price > bound) bound = saturated + price;
     return rs_note(scan, size, settled ? HUGE_VAL : bound, is_found ? points : NULL);
+}
+
+/* The best points of a support, in the box that begins the stack; 0 or RS_FULL. */
+static int rs_consider_each(
+    rs_scan *scan, const double *value, const double *ridge, int size, double saturated, double price,
+    double fee)
+{
+    double bound, enough = scan->cutoff - fee;
+    int64_t points[RS_MOST_COEF], n_boxes;
+    int is_found;
+    const int settled = rs_best_points(
+        scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, scan->bits, value,
+        scan->stack, size + 1, scan->t_low, ridge, &enough, &bound, &n_boxes, &is_found, points,
+        scan->stop);
+    scan->counted[4] += n_boxes * (scan->cells->n + RS_CELLS_OF_A_BOX)
+                        * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
+    if (settled) return is_found ? rs_note(scan, size, HUGE_VAL, points) : 0;
+    bound += fee;
+    if (saturated + price > bound) bound = saturated + price;
+    return rs_note(scan, size, bound, NULL);
 }
 
 /* Tests one support whose cells are known; 0, RS_FULL or RS_STOPPED. */
@@ -480,12 +502,17 @@ static int rs_consider(rs_scan *scan, int size)
         const int64_t j = scan->item[i];
         box->low[i + 1] = scan->low[j + 1];
         box->high[i + 1] = scan->high[j + 1];
+        /* A vector without points of an item is one of another support. */
+        if (scan->settles == RS_EACH && box->low[i + 1] == 0.0) box->low[i + 1] = rs_below(scan->t_low);
+        if (scan->settles == RS_EACH && box->high[i + 1] == 0.0) box->high[i + 1] = -rs_below(scan->t_low);
         box->z[i + 1] = 0.0;
         if (scan->ridge) ridge[i] = scan->ridge[j];
         for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
     if (rs_is_limited(scan))
         return rs_consider_rates(scan, value, of_points, size, saturated, price, fee);
+    if (scan->settles == RS_EACH && scan->t_low == scan->t_high && !scan->n_rates && !scan->shares)
+        return rs_consider_each(scan, value, of_points, size, saturated, price, fee);
     const int excluded = rs_boxes_are_excluded(
         scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
         size + 1, scan->t_low, scan->t_high, scan->cutoff - fee, of_points, &bound, &n_boxes, scan->stop);

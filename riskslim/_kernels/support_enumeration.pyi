@@ -5,6 +5,7 @@ MOST_ITEMS: int
 FULL: int
 STOPPED: int
 MOST_RATES: int
+EACH: int
 
 def best_level() -> int: ...
 def saturated(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float: ...

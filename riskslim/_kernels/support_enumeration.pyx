@@ -13,6 +13,7 @@ cdef extern from "support_enumeration.h" nogil:
         RS_FULL
         RS_STOPPED
         RS_MOST_RATES
+        RS_EACH
     ctypedef struct rs_rate:
         double direction
         double bad
@@ -110,6 +111,7 @@ MOST_ITEMS = RS_MOST_ITEMS
 FULL = RS_FULL
 STOPPED = RS_STOPPED
 MOST_RATES = RS_MOST_RATES
+EACH = RS_EACH
 DEF MOST_LEVELS = 13
 DEF SEGMENT_WORDS = 5  # sizeof(rs_segment) / 8
 DEF MOST_LIMITS = 8  # RS_MOST_RATES
@@ -204,11 +206,12 @@ def scan(
     ``price`` then.
 
     ``rates`` are limits that scores keep, at most MOST_RATES: direction, bad, good and limit of each
-    as rated.h has them, in log-odds and weights. With ``settles`` the best vector of a support that
+    as rated.h has them, in log-odds and weights. With ``settles`` 1 the best vector of a support that
     keeps them is all that is wanted of it, and nothing that is no better than one that was found: row
     i of ``vector`` then has the points of found[i], intercept first, and ``bound`` is infinite where
-    nothing else is left. Without it a vector is one that keeps the limits. Its first number is the
-    least int64 where there is none. Values and points are whole numbers where there are rates.
+    nothing else is left. With ``EACH`` the best vector of each support is wanted, whether there are
+    limits or not. With 0 a vector is one that keeps the limits. Its first number is the least int64
+    where there is none. Values and points are whole numbers where there are rates.
 
     ``shares`` has what a score may call wrong at some threshold, as shares.h has it: weights of the
     positive class and of the negative one, and whether all values are whole numbers, without which

@@ -308,7 +308,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
         The optimum is known after the first search: derived bounds hold it.
         """
-        if not self._wants_wider_intercepts():
+        # Derived bounds of the intercept hold the best one of any points.
+        if self._has_sets or not _is_list(self.limits):
             search = self._new_search()
             return search, self._search(search)
         wanted = self.limits["n_solutions"], self.limits["within"]
@@ -339,16 +340,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         """True if the best score of each set of items is looked for."""
         return _is_list(self.limits) and self.limits.get("distinct") == "items"
 
-    def _wants_wider_intercepts(self) -> bool:
-        """True if scores are asked for that derived bounds of the intercept may not hold.
-
-        They hold the best intercept of any points. Where more is required of a score than its
-        items and points, it may have another one.
-        """
-        if self._has_sets:
-            return self.rates is not None or self.problem.constraint_rows is not None
-        return _is_list(self.limits)
-
     def _new_search(self) -> Search:
         if self._held is None:
             self._held = prepare(self.problem, self.settings.memory_limit, self.is_stopped)
@@ -378,6 +369,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         )
         if self.rates is not None:
             search.items.limits = self.rates.limits(self.problem, incumbents)
+        if self._has_sets:
+            search.items.accepts = self.problem.is_feasible
         self._current = search
         return search
 

@@ -103,7 +103,8 @@ class Rates:
         """
         return RateLimits.of(
             self.checks, problem.loss.data.total_weight,
-            is_only=incumbents.is_one and problem.constraint_rows is None,
+            is_only=(incumbents.is_one or incumbents.has_sets)
+            and problem.constraint_rows is None,
             accepts=lambda coef: problem.is_feasible(coef) and self.accepts(coef),
         )  # fmt: skip
 

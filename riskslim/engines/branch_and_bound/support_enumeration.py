@@ -217,6 +217,9 @@ class Completion:
     knapsack : float64 array of shape (2,), optional
         The class of which rules are to call a share right (1: positive), and how many of its rows
         they may call wrong: see :meth:`for_rules`.
+    accepts : callable, optional
+        The best vector of each support is looked for, not one of all: says whether a vector meets
+        all requirements. Others leave their support open.
     """
 
     packed: EnumerationItems
@@ -237,6 +240,7 @@ class Completion:
     n_features: int
     limits: RateLimits | None = None
     knapsack: NDArray[np.float64] = dataclasses.field(default_factory=lambda: NO_KNAPSACK)
+    accepts: Callable[[NDArray[np.int64]], bool] | None = None
 
     def for_rules(self, side: int, capacity: int, min_size: int) -> Completion:
         """The same supports, bounded by how many rows of one class their rules call wrong.
@@ -258,7 +262,7 @@ class Completion:
         return dataclasses.replace(
             self, packed=dataclasses.replace(self.packed, unit=np.ones(2)), min_size=min_size,
             price=np.zeros(self.n_items), knapsack=np.array([side, capacity], np.float64),
-            limits=None,
+            limits=None, accepts=None,
         )  # fmt: skip
 
     @property
@@ -382,29 +386,37 @@ class Completion:
             None: it was stopped, or leaves too many supports.
         """
         limits = self.limits
-        if settles is not None or limits is None:
-            return self._scanned(task, cutoff, stop, bool(settles))
-        settles = limits.settles_in(self.packed, self.t_low, self.t_high)
-        found = self._scanned(task, cutoff, stop, settles)
+        if settles is not None:
+            return self._scanned(task, cutoff, stop, int(settles))
+        if limits is None:
+            return self._scanned(task, cutoff, stop, kernels.EACH if self._has_each else 0)
+        if not limits.settles_in(self.packed, self.t_low, self.t_high):
+            return self._scanned(task, cutoff, stop, 0)
+        found = self._scanned(task, cutoff, stop, kernels.EACH if self.accepts else 1)
         # Next to a limit the rounded weights of cells could say another thing than the rows.
-        if found is None or not settles or all(map(limits.accepts, found.vectors)):
+        if found is None or all(map(limits.accepts, found.vectors)):
             return found
-        return self._scanned(task, cutoff, stop, False)
+        return self._scanned(task, cutoff, stop, 0)
+
+    @property
+    def _has_each(self) -> bool:
+        """True if cells give losses exactly, so that they settle a support that is looked for."""
+        return self.accepts is not None and self.packed.is_exact
 
     def _scanned(
-        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: bool
+        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: int
     ) -> Scanned | None:
         with self.memory.taken(self.n_bytes):
             return self._scanned_in_memory(task, cutoff, stop, settles)
 
     def _scanned_in_memory(
-        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: bool
+        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: int
     ) -> Scanned | None:
         packed, limits, shares = self.packed, NO_LIMITS, NO_SHARES
         if self.limits is not None:
             limits = self.limits.rows(packed, self.t_low, self.t_high)
             shares = self.limits.shares(packed)
-        is_limited = bool(len(limits) or len(shares))
+        has_vectors = bool(len(limits) or len(shares) or settles == kernels.EACH)
         depth = most_sorted(
             sum(self._planes[i] for i in task.prefix), self._wide_from(task.first),
             task.max_size - len(task.prefix),
@@ -415,7 +427,7 @@ class Completion:
         )  # fmt: skip
         size = max(task.max_size, 1)
         found, bounds = np.empty((MOST_FOUND, size), np.int64), np.empty(MOST_FOUND)
-        points = np.empty((MOST_FOUND if is_limited else 1, task.max_size + 1), np.int64)
+        points = np.empty((MOST_FOUND if has_vectors else 1, task.max_size + 1), np.int64)
         counted = np.zeros(5, np.int64)
         room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
@@ -431,10 +443,13 @@ class Completion:
         items = [packed.features[row[row >= 0]] for row in found[:n_found, : task.max_size]]
         left = np.isfinite(bounds[:n_found])
         vectors = []
-        if is_limited:
+        if has_vectors:
             for k in np.flatnonzero(points[:n_found, 0] != NO_VECTOR).tolist():
                 vector = np.zeros(self.n_features + 1, np.int64)
                 vector[[0, *(1 + items[k])]] = points[k, : len(items[k]) + 1]
+                if self.limits is None and self.accepts is not None and not self.accepts(vector):
+                    left[k], bounds[k] = True, -math.inf
+                    continue
                 vectors.append(vector)
         supports = [items[k] for k in np.flatnonzero(left).tolist()]
         return Scanned(supports, bounds[:n_found][left], counted, vectors)
@@ -478,6 +493,8 @@ class SupportEnumeration:
     ----------
     limits : RateLimits or None
         Limits on rates that scores are to keep. They may be set before anything is completed.
+    accepts : callable or None
+        As :class:`Completion` has it; the same holds for it.
     """
 
     def __init__(
@@ -494,6 +511,7 @@ class SupportEnumeration:
         self.price, self.ridge = problem.l0_penalty, problem.l2_penalty
         self.counts = counts or EnumerationCounts()
         self.limits: RateLimits | None = None
+        self.accepts: Callable[[NDArray[np.int64]], bool] | None = None
         self._problem = problem
         self._should_stop = should_stop
         self._packed: tuple[EnumerationItems, NDArray[np.uint8]] | None = None
@@ -566,7 +584,8 @@ class SupportEnumeration:
         n_words, n_integers, n_floats = kernels.room(
             n_groups, packed.n_words, len(packed.n_rows), int(packed.n_rows.sum()), depth
         )
-        n_found = MOST_FOUND * (1 if self.limits is None else 2)  # vectors, too
+        # Vectors, too.
+        n_found = MOST_FOUND * (1 if self.limits is None and self.accepts is None else 2)
         n_words += 8 * n_groups * packed.n_words + n_found * (shape.max_size + 1)
         return int(8 * n_words + 4 * (n_integers + n_floats))
 
@@ -717,7 +736,7 @@ class SupportEnumeration:
             chosen, int(is_in.sum()), least, most, t_low, t_high, price, fee, ridge,
             np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost, self.memory, n_bytes,
-            len(self.price), self.limits,
+            len(self.price), self.limits, accepts=self.accepts,
         )  # fmt: skip
 
 
