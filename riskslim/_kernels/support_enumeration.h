@@ -460,11 +460,16 @@ static int rs_consider_each(
 {
     double bound, enough = scan->cutoff - fee;
     int64_t points[RS_MOST_COEF], n_boxes;
-    int is_found;
-    const int settled = rs_best_points(
-        scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, scan->bits, value,
-        scan->stack, size + 1, scan->t_low, ridge, &enough, &bound, &n_boxes, &is_found, points,
-        scan->stop);
+    int is_found, settled;
+    const rs_bound_of bound_of = scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound;
+    if (scan->t_low == scan->t_high)
+        settled = rs_best_points(
+            bound_of, scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, ridge, &enough,
+            &bound, &n_boxes, &is_found, points, scan->stop);
+    else
+        settled = rs_best_points_over_scales(
+            bound_of, scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, scan->t_high,
+            ridge, &enough, &bound, &n_boxes, &is_found, points, scan->stop);
     scan->counted[4] += n_boxes * (scan->cells->n + RS_CELLS_OF_A_BOX)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (settled) return is_found ? rs_note(scan, size, HUGE_VAL, points) : 0;
@@ -511,7 +516,7 @@ static int rs_consider(rs_scan *scan, int size)
     }
     if (rs_is_limited(scan))
         return rs_consider_rates(scan, value, of_points, size, saturated, price, fee);
-    if (scan->settles == RS_EACH && scan->t_low == scan->t_high && !scan->n_rates && !scan->shares)
+    if (scan->settles == RS_EACH && !scan->n_rates && !scan->shares)
         return rs_consider_each(scan, value, of_points, size, saturated, price, fee);
     const int excluded = rs_boxes_are_excluded(
         scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
