@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.commands import check_known, command, measured, show
 from benchmarks.datasets import TABLES, load
@@ -59,7 +59,7 @@ CASES = {
 }
 
 
-def problem_of(folder: Path, case: Case) -> RiskScoreProblem:
+def problem_of(folder: Path, case: Case, **stated: Any) -> RiskScoreProblem:
     """The problem of a case.
 
     Parameters
@@ -67,6 +67,8 @@ def problem_of(folder: Path, case: Case) -> RiskScoreProblem:
     folder : Path
         Of the data.
     case : Case
+    **stated
+        Further arguments of the problem.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def problem_of(folder: Path, case: Case) -> RiskScoreProblem:
         warnings.simplefilter("ignore", ConstantFeatureWarning)
         data = TrainingData(encoder.fit(X, y).transform(X), y)
     coefficients = CoefficientSet(data.feature_names, -case.most, case.most)
-    return RiskScoreProblem(data, coefficients, max_size=case.size)
+    return RiskScoreProblem(data, coefficients, max_size=case.size, **stated)
 
 
 def measure(problem: RiskScoreProblem, case: Case, share: float, threads: int) -> dict[str, object]:

@@ -456,9 +456,11 @@ class CutoffSearch(OpenSet):
         supports = self.newly_left(units)
         # A leaf has a part of its support's points: its bound says nothing of the others.
         scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(5, np.int64))
-        yield Found(self._boxes.supported(
+        children = self._boxes.supported(
             self.node, self.box, scanned, budget.workers[0], cutoff, budget.lower_bound
-        ))  # fmt: skip
+        )
+        # Tables settle a support of which the best points are looked for.
+        yield Found(children, by_relaxation=self.completion.accepts is None)
 
     @property
     def bound(self) -> float:
