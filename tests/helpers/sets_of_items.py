@@ -98,7 +98,8 @@ def faults(
             found.append(f"{objective} of a set whose best score has {least}")
         if lower > least + SAME:
             found.append(f"the bound {lower} of a set whose best score has {least}")
-        if pool.complete and (abs(objective - least) > eps or objective - lower > eps):
+        # The bound is that of the best scale, before it is rounded.
+        if pool.complete and (abs(objective - least) > eps or lower < least - SAME):
             found.append(f"{objective}, bound {lower} of a set whose best score has {least}")
         if pool.complete and objective > limit + eps:
             found.append(f"{objective} is listed, beyond {limit}")
