@@ -79,6 +79,22 @@ def test_the_certificate_is_that_of_rows_in_memory(kind, room):
             assert other.remarks(solution.coef) == problem.remarks(solution.coef)
 
 
+@pytest.mark.parametrize("kind", ["zero_one", "integers", "mixed"])
+def test_lists_by_items_are_those_of_rows_in_memory(kind, room):
+    data = random_data(9, kind=kind, n=150, d=6)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
+    expected = branch_and_bound(problem, within=0.05, distinct="items").pool
+    turn = (list(ROOM).index(room) + len(kind)) % 5
+    for rows in partitions(rows_of(data, merged=False), slice(turn, None, 5)):
+        other = problem.restated(TrainingData.from_rows(rows, feature_names=data.feature_names))
+        found = branch_and_bound(other, within=0.05, distinct="items").pool
+        assert found.complete
+        assert found.objectives == pytest.approx(expected.objectives, abs=1e-9)
+        sets = ({tuple(coef[1:] != 0) for coef in pool.coefficients} for pool in (found, expected))
+        assert next(sets) == next(sets)
+
+
 def tables_of(data, rows=None):
     other = data if rows is None else TrainingData.from_rows(rows)
     loss = LogisticLoss(
