@@ -28,6 +28,8 @@ __all__ = ["PRICES", "ItemPrice", "Priced"]
 PRICES = ("used", "all")
 # Objectives that are not told apart: by a share of them, and in any case.
 SAME, SAME_OBJECTIVES = 1e-9, 2e-10
+# Searches of an item, each with an equal share of the time that is left.
+ROUNDS = 3
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -188,9 +190,12 @@ class Priced:
         joint = [one for one in of_variables if len(one.features) > 1]
         of_parts = [one for one in joint if not one.is_used]
         open_ += [one for one in joint if one.is_used and not self._is_proven(answers[one.key])]
-        for k, question in enumerate(open_):
-            known = answers[question.key]
-            answers[question.key] = self._searched(question, known, solution, len(open_) - k)
+        # What some of them leave of their time is for the others.
+        for _ in range(ROUNDS):
+            for k, question in enumerate(open_):
+                known = answers[question.key]
+                answers[question.key] = self._searched(question, known, solution, len(open_) - k)
+            open_ = [one for one in open_ if not self._is_proven(answers[one.key])]
         for question in of_parts:
             parts = [answers[(j,), False] for j in question.features if ((j,), False) in answers]
             known = answers[question.key]

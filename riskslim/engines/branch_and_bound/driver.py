@@ -370,9 +370,13 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if self.rates is not None:
             search.items.limits = self.rates.limits(self.problem, incumbents)
         if self._has_sets:
-            search.items.accepts = self.problem.is_feasible
+            search.items.accepts = self._meets_all
         self._current = search
         return search
+
+    def _meets_all(self, coef: NDArray[np.int64]) -> bool:
+        """True if a vector meets all requirements, those on rates among them."""
+        return self.problem.is_feasible(coef) and (self.accepts is None or self.accepts(coef))
 
     def _search(self, search: Search) -> str:
         try:

@@ -17,6 +17,8 @@ from riskslim import (
     branch_and_bound,
     false_negative_rate_at_most,
     not_both,
+    operating_point_at_least,
+    rate_gap_at_most,
 )
 from sets_of_items import best_of_sets, faults, random_sets_problem, used
 
@@ -101,8 +103,10 @@ def vectors_of(problem: RiskScoreProblem, within: float):
         {"scale": [1.0, 2.0], "l2_penalty": 0.004},
         {"constraints": [not_both("x1", "x2")]},
         {"constraints": [false_negative_rate_at_most(0.4, 0.5)]},
+        {"constraints": [operating_point_at_least(0.6, 0.6)]},
+        {"constraints": [rate_gap_at_most(0.1, groups=np.arange(400) % 3 == 0, threshold=0.5)]},
     ],
-    ids=["one scale", "any scale", "two scales", "constraint", "rate"],
+    ids=["one scale", "any scale", "two scales", "constraint", "rate", "shares", "gap"],
 )
 @pytest.mark.parametrize("tables", ["always", "never"])
 def test_a_list_by_items_has_the_best_of_a_list_of_scores(stated, tables):
