@@ -12,6 +12,7 @@ from enumeration import random_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
+    LinearConstraint,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
@@ -102,11 +103,12 @@ def vectors_of(problem: RiskScoreProblem, within: float):
         {"scale": (0.9, 1.4)},
         {"scale": [1.0, 2.0], "l2_penalty": 0.004},
         {"constraints": [not_both("x1", "x2")]},
+        {"constraints": [LinearConstraint(points={"x1": 1, "x3": 1}, upper=1)]},
         {"constraints": [false_negative_rate_at_most(0.4, 0.5)]},
         {"constraints": [operating_point_at_least(0.6, 0.6)]},
-        {"constraints": [rate_gap_at_most(0.1, groups=np.arange(400) % 3 == 0, threshold=0.5)]},
+        {"constraints": [rate_gap_at_most(0.005, groups=np.arange(400) % 2 == 0, threshold=0.5)]},
     ],
-    ids=["one scale", "any scale", "two scales", "constraint", "rate", "shares", "gap"],
+    ids=["one scale", "any scale", "two scales", "constraint", "points", "rate", "shares", "gap"],
 )
 @pytest.mark.parametrize("tables", ["always", "never"])
 def test_a_list_by_items_has_the_best_of_a_list_of_scores(stated, tables):
