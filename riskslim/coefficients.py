@@ -260,7 +260,8 @@ class CoefficientSet:
             low[j], high[j] = max(low[j], least), min(high[j], most)
             if j in values:
                 values[j] = tuple(one for one in values[j] if low[j] <= one <= high[j])
-            if low[j] > high[j] or values.get(j, (0,)) == ():
+                low[j], high[j] = min(values[j], default=1), max(values[j], default=0)
+            if low[j] > high[j]:
                 raise ValueError(
                     f"feature {self.feature_names[j]!r} can have no coefficient of {least}..{most}"
                 )

@@ -233,6 +233,9 @@ def test_replace():
     np.testing.assert_array_equal(coefficients.lower, [-5, -5, -5])
     assert coefficients.intercept_upper is None
     assert coefficients.replace() == coefficients
+    narrowed = coefficients.replace(within={0: (1, 7), 2: (-9, -1)})
+    np.testing.assert_array_equal(narrowed.lower, [1, -5, -5])
+    np.testing.assert_array_equal(narrowed.upper, [5, 5, -1])
 
 
 def test_replace_refuses_what_cannot_be():

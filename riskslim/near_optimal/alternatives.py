@@ -86,6 +86,8 @@ def alternatives(
         Arguments out of range.
     InfeasibleProblemError
         No risk score meets the requirements.
+    RiskSLIMError
+        A limit was reached before any risk score was found.
 
     Examples
     --------

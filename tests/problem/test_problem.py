@@ -515,6 +515,34 @@ def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
         problem.restated(max_size=0)
 
 
+def test_restated_points_are_within_those_that_were_stated():
+    rng = np.random.default_rng(0)
+    data = TrainingData(rng.integers(0, 2, (60, 3)), rng.integers(0, 2, 60))
+    names = data.feature_names
+    coefficients = CoefficientSet(names, -4, 3, values={names[2]: [-2, 0, 1, 3]})
+    problem = RiskScoreProblem(data, coefficients, max_size=2, l0_penalty=0.01)
+    points = {names[0]: (0, 0), names[1]: (1, 9), names[2]: (0, 2)}
+    narrowed = problem.restated(points=points)
+    for found in (
+        narrowed, narrowed.restated(max_size=1).restated(max_size=2), narrowed.restated(data),
+        problem.restated(points={names[0]: (0, 2)}).restated(points=points),
+    ):  # fmt: skip
+        assert found.lower[1:].tolist() == [0, 1, 0]
+        assert found.upper[1:].tolist() == [0, 3, 1]  # 2 is not among the stated values
+        assert found.max_size == 2
+        assert found.is_feasible([0, 0, 1, 1])
+        assert not found.is_feasible([0, 0, 1, 2])
+        assert not found.is_feasible([0, 1, 1, 0])
+    assert narrowed.loss.store is problem.loss.store
+    assert problem.upper[1:].tolist() == [3, 3, 3]
+    with pytest.raises(ValueError, match=f"{names[0]!r} can have no coefficient of 4..9"):
+        problem.restated(points={names[0]: (4, 9)})
+    with pytest.raises(ValueError, match=f"{names[2]!r} can have no coefficient of 2..2"):
+        problem.restated(points={names[2]: (2, 2)})
+    with pytest.raises(ValueError, match="no feature is named 'x9'"):
+        problem.restated(points={"x9": (0, 0)})
+
+
 def test_a_size_that_is_not_stated_is_not_when_it_is_restated():
     coefficients = CoefficientSet(NAMES, -3, 3, fixed={"age": 0, "bmi": 0})
     problem = make(coefficients, min_size=2)
