@@ -1195,7 +1195,7 @@ class RiskScore:
         bins: Any = None,
         n_resamples: int | None = None,
         groups: Sequence[str] = (),
-        group_threshold: float = 0.5,
+        group_threshold: float | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report on the score as one HTML file: sheet, calculator, certificate, metrics.
@@ -1233,8 +1233,9 @@ class RiskScore:
         groups : sequence of str, default ()
             Columns of X, and of X_test, such as "sex": metrics are shown for each of their values
             as well, see :func:`~riskslim.metrics.metrics_by_group`.
-        group_threshold : float, default 0.5
-            The risk from which on rows of groups are called positive.
+        group_threshold : float, optional
+            The risk from which on rows of groups are called positive. By default the threshold of
+            the score decides; where it has none, the risk 0.5.
         title : str, optional
             Default: what is predicted.
 

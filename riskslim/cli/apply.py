@@ -369,7 +369,7 @@ def report(
             for files in ([data] if not test else [data, test])
         ]  # fmt: skip
         judged = judged_rows(risk_score, *(one[:3] for one in rows), n_resamples=resamples)
-        groups = grouped_rows(risk_score, judged, columns, 0.5 if threshold is None else threshold)
+        groups = grouped_rows(risk_score, judged, columns, threshold)
         texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
             texts[metrics_output] = _metrics_text(

@@ -610,7 +610,8 @@ GroupThreshold = Annotated[
     typer.Option(
         **_REAL,
         metavar="R",
-        help="With --group: the risk from which on rows are called positive. Default: 0.5.",
+        help="With --group: the risk from which on rows are called positive. "
+        "Default: the score's own threshold, or 0.5 where it has none.",
     ),
 ]
 Resamples = Annotated[

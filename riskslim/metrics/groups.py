@@ -199,6 +199,7 @@ def metrics_by_group(
     sample_weight: ArrayLike | None = None,
     *,
     threshold: float = 0.5,
+    called: ArrayLike | None = None,
     level: float = 0.95,
     n_resamples: int = 1000,
     random_state: int = 0,
@@ -217,6 +218,8 @@ def metrics_by_group(
     sample_weight : array-like of shape (n,), optional
     threshold : float, default 0.5
         The risk from which on rows are called positive.
+    called : array-like of bool, shape (n,), optional
+        Which rows are called positive, where something else than a risk decides it.
     level : float, default 0.95
         Of the intervals.
     n_resamples : int, default 1000
@@ -259,14 +262,18 @@ def metrics_by_group(
     check_same_length(positive, labels)
     labels, missing = _labels(labels)
     rows = weight > 0
-    at = math.log(threshold / (1 - threshold))
+    if called is None:
+        at = math.log(threshold / (1 - threshold))
+        decided = odds >= at - _ROUNDED * max(1.0, abs(at))
+    else:
+        decided = values_of(called, "called").astype(np.bool_)
+        check_same_length(positive, decided)
     settings: Mapping[str, Any] = {
-        "log_odds": at - _ROUNDED * max(1.0, abs(at)),
         "level": level,
         "n_resamples": n_resamples,
         "random_state": random_state,
     }
-    found = [_of_group(None, positive[rows], odds[rows], weight[rows], **settings)]
+    found = [_of_group(None, positive, odds, weight, decided, rows, **settings)]
     own_rows = [
         (label, rows & ~missing & (labels == label))
         for label in np.unique(labels[rows & ~missing]).tolist()
@@ -274,7 +281,7 @@ def metrics_by_group(
     if missing[rows].any():
         own_rows.append((MISSING, rows & missing))
     for label, own in own_rows:
-        found.append(_of_group(label, positive[own], odds[own], weight[own], **settings))
+        found.append(_of_group(label, positive, odds, weight, decided, own, **settings))
     return tuple(found)
 
 
@@ -293,15 +300,16 @@ def _of_group(
     positive: NDArray[np.bool_],
     odds: NDArray[np.float64],
     weight: NDArray[np.float64],
+    called: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
     *,
-    log_odds: float,
     level: float,
     n_resamples: int,
     random_state: int,
 ) -> GroupMetrics:
     from scipy.special import expit
 
-    called = odds >= log_odds
+    positive, odds, weight, called = positive[rows], odds[rows], weight[rows], called[rows]
     risk = expit(odds)
     nothing = Interval(math.nan, math.nan, math.nan)
     area = intercept = nothing

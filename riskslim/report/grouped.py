@@ -17,6 +17,7 @@ from riskslim.metrics.groups import GroupMetrics, metrics_by_group
 from riskslim.report.cells import Cell, ReportTable, finite_or_none
 from riskslim.report.rows import Rows
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import shown_threshold, threshold_text
 from riskslim.score.rows import named_rows
 
 if TYPE_CHECKING:
@@ -45,20 +46,20 @@ class GroupedRows(NamedTuple):
         Whose values are the groups.
     data : str
         What the report calls the rows: "training data".
-    threshold : float
-        The risk from which on rows are called positive.
+    called : str
+        Which rows are called positive, in words.
     found : tuple of GroupMetrics
         Of all rows, then of each group.
     """
 
     column: str
     data: str
-    threshold: float
+    called: str
     found: tuple[GroupMetrics, ...]
 
 
 def grouped_rows(
-    score: RiskScore, rows: Sequence[Rows], columns: Sequence[str], threshold: float = 0.5
+    score: RiskScore, rows: Sequence[Rows], columns: Sequence[str], threshold: float | None = None
 ) -> list[GroupedRows]:
     """Judge a score in the groups of columns of the rows.
 
@@ -68,8 +69,9 @@ def grouped_rows(
     rows : sequence of Rows
     columns : sequence of str
         Names of columns of X; one that is named twice counts once.
-    threshold : float, default 0.5
-        The risk from which on rows are called positive.
+    threshold : float, optional
+        The risk from which on rows are called positive. By default the threshold of the score
+        decides, and the risk 0.5 where it has none.
 
     Returns
     -------
@@ -84,22 +86,32 @@ def grouped_rows(
     """
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise TypeError(f"groups must be a sequence of names of columns, got {columns!r}")
-    threshold = checked_number(threshold, "group_threshold")
+    if threshold is None and score.operating_point is None:
+        threshold = 0.5
+    if threshold is None:
+        words = threshold_text(score)
+    else:
+        threshold = checked_number(threshold, "group_threshold")
+        words = f"Rows with a risk of at least {100 * threshold:g}% are called positive."
     found = []
     for column in dict.fromkeys(columns):
         for one in rows:
             labels = _labels(score, one, column)
+            decided = (
+                {"called": one.scores >= shown_threshold(score)}
+                if threshold is None
+                else {"threshold": threshold}
+            )
             try:
                 metrics = metrics_by_group(
                     one.positive, link_of(score).log_odds(one.scores.astype("float64")), labels,
-                    one.weight, threshold=threshold, n_resamples=max(one.n_resamples, 1),
-                    pos_label=True,
+                    one.weight, **decided, n_resamples=max(one.n_resamples, 1), pos_label=True,
                 )  # fmt: skip
             except ValueError as error:
                 raise ValueError(f"{column!r} of the {one.name}: {error}") from error
             if not one.n_resamples:  # one resample makes no interval
                 metrics = tuple(_without_interval(group) for group in metrics)
-            found.append(GroupedRows(column, one.name, threshold, metrics))
+            found.append(GroupedRows(column, one.name, words, metrics))
     return found
 
 
@@ -145,9 +157,8 @@ def _table(grouped: GroupedRows) -> ReportTable:
         cells += [_cell(getattr(group, name), ".1%") for name in _SHARES]
         table.append([*cells, *(_cell(getattr(group, name), ".3f") for name in _NUMBERS)])
     note = (
-        f"Rows with a risk of at least {100 * grouped.threshold:g}% are called positive. Shares "
-        "have Wilson's 95% intervals. Groups differ by chance as well, the more the smaller they "
-        "are: compare intervals."
+        f"{grouped.called} Shares have Wilson's 95% intervals. Groups differ by chance as well, "
+        "the more the smaller they are: compare intervals."
     )
     if any(group.n_positive in (0, group.n) for group in grouped.found):
         note += " AUC and calibration intercept take rows with the outcome and rows without it."

@@ -52,7 +52,7 @@ def render(
     bins: Any = None,
     n_resamples: int | None = None,
     groups: Sequence[str] = (),
-    group_threshold: float = 0.5,
+    group_threshold: float | None = None,
     title: str | None = None,
 ) -> str:
     """Write the report on a risk score as a text; :meth:`riskslim.RiskScore.report` saves it.

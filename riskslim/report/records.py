@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from riskslim.report.drift import Drift, drifts_of
 from riskslim.report.grouped import GroupedRows, group_name
 from riskslim.report.recalibrated import links_of, metrics_of, risk_ends
 from riskslim.report.rows import METRIC_NAMES, OF_ROWS, Rows, labelled
+from riskslim.report.rule import shares_of_rows
 from riskslim.report.statistics import cut_points, statistics_of, variable_information
 from riskslim.report.tables import called_positive, feature_means, weights_of
 from riskslim.report.variables import found_in
 from riskslim.score.link import link_of
+from riskslim.score.operating_point import share_intervals, shown_threshold
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ def records(
         original      all rows, by the risks before a recalibration
         score         an entry of the risk table; a record without a name is about all scores
         threshold     a score, as the sheet adds it up, from which on rows are called positive
+        rule          the threshold that the score itself has: what it finds, shares and counts
         risk group    the lower end of a group of risk
         item          a feature with points
         variable      a variable, or a raw column
@@ -77,8 +81,8 @@ def records(
     for one in rows:
         lines = itertools.chain(
             _of_rows(one), _metrics(score, one), _original(score, one), _risks(score, one),
-            _thresholds(score, one), _risk_groups(one, cuts), _items(score, one),
-            _variables(score, one),
+            _thresholds(score, one), _rule(score, one), _risk_groups(one, cuts),
+            _items(score, one), _variables(score, one),
         )  # fmt: skip
         found += [_record(one.name, *line) for line in lines]
     for drift in drifts_of(score, rows):
@@ -174,6 +178,16 @@ def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
         ends = (getattr(points, rate), *points.intervals(rate))
         for name, value in zip(names, np.column_stack(ends)[finite].tolist(), strict=True):
             yield "threshold", "", name, rate, Interval(*value)
+
+
+def _rule(score: RiskScore, rows: Rows) -> Iterator[_Line]:
+    """What the threshold of the score finds, where it has one."""
+    shares = shares_of_rows(score, rows)
+    if shares is None:
+        return
+    values = {"threshold": shown_threshold(score), **share_intervals(shares)}
+    for statistic, value in {**values, **dataclasses.asdict(shares)}.items():
+        yield "rule", "", "", statistic, value
 
 
 def _risk_groups(rows: Rows, cuts: Sequence[float]) -> Iterator[_Line]:

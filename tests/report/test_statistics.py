@@ -30,6 +30,8 @@ from riskslim.report.grouped import grouped_rows
 from riskslim.report.page import page_of
 from riskslim.report.records import RECORD, records
 from riskslim.report.rows import judged_rows
+from riskslim.report.rule import shares_of_rows
+from riskslim.score.operating_point import shown_threshold
 
 pytestmark = pytest.mark.usefixtures("no_diagrams")
 
@@ -296,6 +298,34 @@ def test_groups_that_cannot_be():
     # Rows of weight 0 are in no group.
     (found,) = grouped(["sex"], weight=np.where(X["sex"] == "m", 0, 1))
     assert [one.group for one in found.found] == [None, "f"]
+
+
+def test_groups_are_called_as_the_threshold_of_the_score_calls_them():
+    score, X, y = _raw_score()
+    weights = np.linspace(0.5, 2.0, len(y))
+    for weight in (None, weights):
+        ruled = score.with_operating_point(X, y, weight, sensitivity=0.8)
+        called = np.asarray(ruled.decision_function(X) >= 0)
+        judged = judged_rows(ruled, (X, y, weight), n_resamples=0)
+        (grouped,) = grouped_rows(ruled, judged, ["ward"])
+        assert grouped.called.startswith("Score of ")
+        each = np.ones(len(y)) if weight is None else weight
+        for one in grouped.found:
+            group = np.full(len(y), True) if one.group is None else X["ward"] == one.group
+            for name, died in (("sensitivity", True), ("specificity", False)):
+                own = group & (y == died)
+                share = np.average(called[own] == died, weights=each[own])
+                assert getattr(one, name).value == pytest.approx(share)
+        found = {row["statistic"]: row for row in records(ruled, judged) if row["part"] == "rule"}
+        expected = shares_of_rows(ruled, judged[0])
+        assert found["sensitivity"]["value"] == expected.sensitivity
+        assert found["sensitivity"]["lower"] < expected.sensitivity < found["sensitivity"]["upper"]
+        assert found["true_negatives"]["value"] == expected.true_negatives
+        assert found["threshold"]["value"] == shown_threshold(ruled)
+    # A risk that is asked for decides all the same.
+    (grouped,) = grouped_rows(ruled, judged, ["ward"], 0.25)
+    assert grouped.called == "Rows with a risk of at least 25% are called positive."
+    assert not [row for row in records(score, judged) if row["part"] == "rule"]
 
 
 def test_special_values_have_columns_and_labels():
