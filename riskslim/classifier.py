@@ -178,7 +178,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``branch_and_bound``.
     within : float, optional
         Find all risk scores with an objective of at most (1 + within) times the best one, or the
-        best ``n_solutions`` of them; needs ``branch_and_bound``.
+        best ``n_solutions`` of them; needs ``branch_and_bound``. With ``sensitivity`` or
+        ``specificity``: the best rule of each set of features whose other share is at most
+        ``within`` less than that of the best rule.
     items : ItemEncoder, optional
         X has raw columns, numbers, text, missing values, and a clone of this encoder makes the
         features of them: 0/1 items such as "age >= 60". ``ItemEncoder(n_thresholds="all",

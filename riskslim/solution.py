@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import printable
-from riskslim.operating_point import TOLERANCE, RuleCertificate
+from riskslim.operating_point import TOLERANCE, RequiredShare, RuleCertificate, Shares
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 __all__ = [
     "Certificate",
+    "RulePool",
     "Solution",
     "SolutionPool",
     "SolveStatistics",
@@ -719,16 +720,15 @@ class SolutionPool:
         scales = self._scale_column(len(objectives))
         lines = [f"rank   objective{scales[0]}  intercept  points"]
         for rank, objective in enumerate(objectives):
-            points = ", ".join(
-                f"{printable(name, lines=False)}: {value}"
-                for name, value in self.points(rank).items()
-            )
             lines.append(
                 f"{rank:>4}  {objective:.8f}{scales[1 + rank]}  {self.intercept(rank):>9}  "
-                f"{points or 'none'}"
+                f"{self._points_text(rank)}"
             )
-        more = len(self) - most
-        return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
+        return _with_more(lines, len(self) - most)
+
+    def _points_text(self, rank: int) -> str:
+        points = self.points(rank).items()
+        return ", ".join(f"{printable(name, lines=False)}: {p}" for name, p in points) or "none"
 
     def _scale_column(self, count: int) -> list[str]:
         """Head and entries of the column of scales, empty where all scales are 1."""
@@ -742,6 +742,87 @@ class SolutionPool:
         return f"{self.table()}\n{self.explain()}"
 
     __repr__ = __str__
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class RulePool(SolutionPool):
+    """The best rule of each set of items, and what is proven about all other sets.
+
+    A set is the features with points. Of the rules of a set that are equally good, the one of the
+    least objective that is known is listed; certificates of the best one say more. ``objectives``
+    are those of the scores, ``bound`` is the share below.
+
+    Parameters
+    ----------
+    bound : float
+        No set of items that is not listed has a rule that reaches the required share and calls more
+        weight of the other class right.
+    required : RequiredShare
+    thresholds : ndarray of float64, shape (m,)
+        Rows with at least so many points, the intercept not among them, are called positive.
+    shares : tuple of Shares, length m
+        On the training rows; that of the other class descends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.operating_point import RequiredShare, Shares
+    >>> from riskslim.solution import RulePool
+    >>> pool = RulePool(np.array([[-3, 2, 0]]), np.array([0.4]), ("age >= 60", "smoker"),
+    ...                 complete=True, bound=50.0, required=RequiredShare("sensitivity", 0.9),
+    ...                 thresholds=np.array([2.0]), shares=(Shares(19, 20, 60, 100),))
+    >>> print(pool)
+    rank  sensitivity  specificity   objective  positive from  points
+       0        95.0%        60.0%  0.40000000              2  age >= 60: 2
+    The list has the best rule of each set of items. It is complete: no other set has a rule that
+    finds at least 90% of the positive rows and leaves out more than 50 (50.0%) of the others.
+    """
+
+    required: RequiredShare = dataclasses.field(kw_only=True)
+    thresholds: NDArray[np.float64] = dataclasses.field(kw_only=True)
+    shares: tuple[Shares, ...] = dataclasses.field(kw_only=True)
+
+    def explain(self) -> str:
+        """Say in plain words what the list holds and what it may lack.
+
+        Returns
+        -------
+        str
+        """
+        other = self.required.other
+        verb, whose = ("leaves out", "of the others") if other == "specificity" else ("finds", "")
+        most = f"{self.bound:,.10g} ({self.bound / self.shares[0].total(other):.1%}) {whose}"
+        better = f"no other set has a rule that {self.required} and {verb} more than {most}"
+        text = "The list has the best rule of each set of items. It is"
+        if self.complete:
+            return f"{text} complete: {better.strip()}."
+        return f"{text} incomplete: the search ended early. As far as is known, {better.strip()}."
+
+    def table(self, most: int = _SHOWN) -> str:
+        """Write the best rules as a table: rank, shares, objective, threshold, points.
+
+        Parameters
+        ----------
+        most : int, default 10
+            Rules to show; a last line counts the others.
+
+        Returns
+        -------
+        str
+        """
+        lines = ["rank  sensitivity  specificity   objective  positive from  points"]
+        for rank, shares in enumerate(self.shares[:most]):
+            lines.append(
+                f"{rank:>4}  {shares.sensitivity:>11.1%}  {shares.specificity:>11.1%}  "
+                f"{self.objectives[rank]:.8f}  {self.thresholds[rank]:>13.10g}  "
+                f"{self._points_text(rank)}"
+            )
+        return _with_more(lines, len(self) - most)
+
+
+def _with_more(lines: list[str], more: int) -> str:
+    """Lines of a table, and how many are not shown."""
+    return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

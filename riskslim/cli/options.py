@@ -423,7 +423,9 @@ Within = Annotated[
         **_REAL,
         metavar="SHARE",
         help="List the risk scores whose objective is at most 1 + SHARE times the best one, "
-        "0.01 for 1%; with --n-solutions N the best N of them.",
+        "0.01 for 1%; with --n-solutions N the best N of them. With --sensitivity or "
+        "--specificity: the best rule of each set of items whose other share is at most SHARE "
+        "less.",
     ),
 ]
 

@@ -182,8 +182,6 @@ def engine_arguments(
                 f"{required.name} needs engine='branch_and_bound': lattice_cpa knows no rule that "
                 f"has to reach a share, only the loss{choice.remark}"
             )
-        if arguments:
-            raise ValueError(f"{' and '.join(arguments)} and {required.name} exclude each other")
         arguments["required"] = required
     if choice.name == "lattice_cpa":
         if arguments:

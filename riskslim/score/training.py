@@ -26,6 +26,7 @@ from riskslim.rows.subsets import subset_of
 from riskslim.scale import PAPER_SCALE
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.table import AttainableScores
+from riskslim.solution import RulePool
 
 if TYPE_CHECKING:
     from riskslim.items.encoder import ItemEncoder
@@ -82,7 +83,7 @@ def from_solution(
         score,
         requirements=requirements,
         fit_remarks=said,
-        operating_point=_point_of(certificate),
+        operating_point=_point_of(solution, rank),
     )
     if raw is not None and not data.has_each_row:
         raise ValueError(
@@ -151,14 +152,18 @@ def from_coefficients(
     return score
 
 
-def _point_of(certificate: Certificate | None) -> DecisionThreshold | None:
-    """The threshold that a certificate is about."""
-    if certificate is None or certificate.rule is None:
+def _point_of(solution: Solution, rank: int) -> DecisionThreshold | None:
+    """The threshold of the best rule, or of another one of a list."""
+    pool, rule = solution.pool, solution.certificate.rule
+    if rank and isinstance(pool, RulePool):
+        threshold, shares, required = pool.thresholds[rank], pool.shares[rank], pool.required
+    elif rank or rule is None:
         return None
-    rule = certificate.rule
+    else:
+        threshold, shares, required = rule.threshold, rule.shares, rule.required
     # Weights of classes that were taken out of counts again leave errors of rounding.
-    counts = Shares(*map(_near_whole, dataclasses.astuple(rule.shares)))
-    return DecisionThreshold(rule.threshold, counts, None, rule.required)
+    counts = Shares(*map(_near_whole, dataclasses.astuple(shares)))
+    return DecisionThreshold(float(threshold), counts, None, required)
 
 
 def _near_whole(count: float) -> float:

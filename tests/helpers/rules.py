@@ -35,8 +35,36 @@ class Best(NamedTuple):
     vectors: int
 
 
+def sets_by_trying(problem, required, X, y, weights):
+    """What the best rule of each set of items calls right, by the items' numbers."""
+    best = {}
+    for right, points, _ in _tried(problem, required, X, y, weights):
+        items = tuple(j for j, each in enumerate(points) if each)
+        best[items] = max(best.get(items, 0.0), right)
+    return best
+
+
 def best_by_trying(problem, required, X, y, weights, *, with_objective=True):
     """Try every vector of points; None if no score is feasible."""
+    found = _tried(problem, required, X, y, weights)
+    if not found:
+        return None
+    y = np.asarray(y) > 0
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, float)
+    whole = math.fsum(weights[~y if required.name == "sensitivity" else y])
+    wide = problem.reaching(INTERCEPTS[0], INTERCEPTS[-1])
+    right = max(best for best, _, _ in found)
+    equal = [one for one in found if one[0] >= right - 1e-9 * whole]
+    objective = math.inf
+    if with_objective:
+        for _, points, intercepts in equal:
+            for b in intercepts:
+                objective = min(objective, wide.objective(np.array([b, *points])))
+    return Best(right, objective, len(found))
+
+
+def _tried(problem, required, X, y, weights):
+    """Every feasible vector: what its best threshold calls right, its points and intercepts."""
     X, y = np.asarray(X, float), np.asarray(y) > 0
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, float)
     own, other = (y, ~y) if required.name == "sensitivity" else (~y, y)
@@ -67,16 +95,7 @@ def best_by_trying(problem, required, X, y, weights, *, with_objective=True):
             if math.fsum(weights[own & missed]) <= limit:
                 best = max(best, math.fsum(weights[other & missed]))
         found.append((best, points, intercepts))
-    if not found:
-        return None
-    right = max(best for best, _, _ in found)
-    equal = [one for one in found if one[0] >= right - 1e-9 * math.fsum(weights[other])]
-    objective = math.inf
-    if with_objective:
-        for _, points, intercepts in equal:
-            for b in intercepts:
-                objective = min(objective, wide.objective(np.array([b, *points])))
-    return Best(right, objective, len(found))
+    return found
 
 
 def drawn(seed):

@@ -120,8 +120,7 @@ def test_what_does_not_go_together_is_refused():
         ({"sensitivity": 0.9, "specificity": 0.5}, "exclude each other"),
         ({"sensitivity": 90}, "as 0.95 for 95%"),
         ({"specificity": 0}, "above 0"),
-        ({"sensitivity": 0.9, "n_solutions": 3}, "n_solutions and sensitivity exclude each other"),
-        ({"sensitivity": 0.9, "within": 0.1}, "within and sensitivity exclude each other"),
+        ({"sensitivity": 0.9, "within": 1.1}, "a share of rows, at most 1"),
     ):
         with pytest.raises(ValueError, match=message):
             RiskSLIMClassifier(**parameters).fit(X, y)
@@ -343,12 +342,23 @@ def test_the_command_line_chooses_sizes_of_rules_by_the_free_share(tmp_path):
     assert all(one["specificity"] >= 0.6 for one in records)
 
 
+def test_the_command_line_lists_the_best_rule_of_each_set_of_items(tmp_path):
+    raw_table(tmp_path, 60)
+    result = invoke(
+        "fit", str(tmp_path / "t.csv"), "--outcome", "died", "--items", "--sensitivity", "0.9",
+        "--max-size", "2", "--within", "0.05", "--n-solutions", "4",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "rank  sensitivity  specificity   objective  positive from  points" in result.stdout
+    assert "The list has the best rule of each set of items. It is complete" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--sensitivity", "0.9", "--specificity", "0.5"), "exclude each other"),
         (("--sensitivity", "95"), "as 0.95 for 95%"),
-        (("--sensitivity", "0.9", "--n-solutions", "3"), "exclude each other"),
+        (("--sensitivity", "0.9", "--within", "2"), "a share of rows, at most 1"),
     ],
 )
 def test_the_command_line_refuses_what_the_estimator_refuses(tmp_path, options, message):

@@ -181,7 +181,7 @@ def branch_and_bound(
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, BranchAndBoundSettings)
-    limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
+    limits["n_solutions"], limits["within"] = checked_pool(n_solutions, within)
     if distinct not in DISTINCT:
         raise ValueError(f"distinct must be one of {', '.join(DISTINCT)}, got {distinct!r}")
     if distinct != "scores":
@@ -200,7 +200,24 @@ def branch_and_bound(
     )
 
 
-def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
+def checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
+    """How many scores are wanted, and of what share; (1, None) where it is one.
+
+    Parameters
+    ----------
+    n_solutions : int or None
+    within : float or None
+
+    Returns
+    -------
+    n_solutions : int or None
+    within : float or None
+
+    Raises
+    ------
+    TypeError, ValueError
+        One is no such number.
+    """
     if n_solutions is not None:
         n_solutions = int_between(n_solutions, "n_solutions", 1, MAX_SOLUTIONS)
     if within is not None:

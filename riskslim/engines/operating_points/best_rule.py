@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._kernels import require_all
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
-from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
+from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun, checked_pool
 from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE
 from riskslim.engines.branch_and_bound.support_enumeration import (
@@ -23,8 +23,9 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
 )
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.operating_points.exchanges import exchanged
+from riskslim.engines.operating_points.listing import fits_of_list, rule_pool
 from riskslim.engines.operating_points.row_bounds import least_wrong_of_rows
-from riskslim.engines.operating_points.rule_search import BestRule, RuleSearch
+from riskslim.engines.operating_points.rule_search import BestRule, RuleList, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import Measure, SupportRules
 from riskslim.engines.operating_points.ties import Fit, fitted_on_rows, least_objective
@@ -67,6 +68,8 @@ def best_rule(
     time_limit: float = DEFAULT_TIME_LIMIT,
     gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
     node_limit: int | None = None,
+    n_solutions: int | None = None,
+    within: float | None = None,
     n_threads: int = 1,
     random_state: int = 0,
     start: ArrayLike | None = None,
@@ -92,6 +95,13 @@ def best_rule(
         Part of the other class: rules that are better by no more are not looked for.
     node_limit : int, optional
         Most sets of items whose points are looked at.
+    n_solutions : int, optional
+        Find the best rules of this many sets of items; ``solution.pool`` has them, a
+        :class:`~riskslim.solution.RulePool`.
+    within : float, optional
+        Find the best rule of every set of items whose share is less than the best one by at most
+        this: 0.01 is one point; or the best ``n_solutions`` of them. A list is complete where the
+        best rule can be proven, and no limit is reached before.
     n_threads : int, default 1
         Sets of items that are worked on at once. -1 for all cores. The result does not depend on
         it.
@@ -143,6 +153,9 @@ def best_rule(
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, BranchAndBoundSettings)
+    limits["n_solutions"], limits["within"] = checked_pool(n_solutions, within)
+    if within is not None and within > 1:
+        raise ValueError(f"within must be a share of rows, at most 1, got {within!r}")
     if not isinstance(required, RequiredShare):
         raise TypeError(f"required must be a RequiredShare, got {type(required).__name__}")
     if problem.rates or problem.is_constrained_per_scale:
@@ -170,6 +183,8 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         self.call, self.required = call, required
         self.recorder = Recorder(self.progress)
         self.search: RuleSearch | None = None
+        self.fits: list[Fit] = []
+        self.wants_list = (self.limits["n_solutions"], self.limits["within"]) != (1, None)
 
     def solve(self) -> Solution:
         """Search, and certify the best rule."""
@@ -240,13 +255,12 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
             Fit(first, problem.objective(first)), measure.counted(rule.wrong),
             np.flatnonzero(first[1:]),
         )  # fmt: skip
-        limits = self.limits
+        limits, gap = self.limits, self._gap(measure)
         search = self.search = RuleSearch(
             problem, rules, tables, completion, begin,
-            gap=math.floor(limits["gap_tolerance"] * measure.whole) if measure.is_exact
-            else limits["gap_tolerance"] * measure.whole,
-            node_limit=math.inf if limits["node_limit"] is None else limits["node_limit"],
+            gap=gap, node_limit=math.inf if limits["node_limit"] is None else limits["node_limit"],
             n_threads=limits["n_threads"], on_change=self._record,
+            listed=self._rule_list(measure),
         )  # fmt: skip
         self._record()
         until = self.seconds + EXCHANGE_SHARE * self.remaining
@@ -263,7 +277,23 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         ended = self._with_tie(search)
         # Where not all points of a support were looked at, what ties were looked for in is better.
         found = best_threshold(rows, ended.fit.coef, self.required)
+        if self.wants_list:
+            self.fits = fits_of_list(search, ended.fit)
         return dataclasses.replace(ended, wrong=min(ended.wrong, found.wrong))
+
+    def _gap(self, measure: Measure) -> float:
+        """What rules are to be better by, in rows or weight; nothing where others are listed."""
+        gap: float = 0.0 if self.wants_list else self.limits["gap_tolerance"] * measure.whole
+        return math.floor(gap) if measure.is_exact else gap
+
+    def _rule_list(self, measure: Measure) -> RuleList | None:
+        if not self.wants_list:
+            return None
+        within = self.limits["within"]
+        allowance = math.inf if within is None else within * measure.whole
+        if measure.is_exact and within is not None:
+            allowance = math.floor(allowance * (1.0 + TOLERANCE))
+        return RuleList(self.limits["n_solutions"], min(allowance, measure.whole))
 
     def _completion(self, tables: SupportEnumeration) -> tuple[Completion | None, bool]:
         """All supports, or those of items of few values, and of as many as tables can have."""
@@ -402,7 +432,13 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         )  # fmt: skip
         certificate = self._about_rule(certificate, problem, ended, interrupted)
         logger.info("%s: %s", certificate.status, certificate.explain())
-        return self.assembled(coef, certificate, self.recorder.trace, self._statistics())
+        pool = None
+        if self.wants_list:
+            assert certificate.rule is not None
+            fits = self.fits or [Fit(coef, objective)]
+            pool = rule_pool(self.call.problem, certificate.rule, fits, self.search)
+        statistics = self._statistics()
+        return self.assembled(coef, certificate, self.recorder.trace, statistics, pool)
 
     def _about_rule(
         self, certificate: Certificate, problem: RiskScoreProblem, ended: Ended, interrupted: bool

@@ -25,13 +25,13 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
     Task,
 )
 from riskslim.engines.operating_points.shares import best_threshold
-from riskslim.engines.operating_points.support_rules import Found, SupportRules
+from riskslim.engines.operating_points.support_rules import Found, Measure, SupportRules
 from riskslim.engines.operating_points.ties import Fit, fitted, fitted_on_rows
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BestRule", "RuleSearch"]
+__all__ = ["BestRule", "RuleList", "RuleSearch"]
 
 # Tasks that are scanned, and supports whose points are looked at, with one limit.
 TASKS_AT_A_TIME, SUPPORTS_AT_A_TIME = 16, 16
@@ -64,6 +64,72 @@ class BestRule(NamedTuple):
     features: NDArray[np.int64]
 
 
+class RuleList:
+    """The best rule of each set of items, as far as it is wanted.
+
+    Parameters
+    ----------
+    n_rules : int or None
+        How many sets are wanted; None: all within the allowance.
+    allowance : float
+        In rows or weight: what rules may call wrong beyond what the best one does.
+
+    Attributes
+    ----------
+    unsettled : float
+        A bound of sets of which the best rule is not known; infinite if there are none.
+    """
+
+    def __init__(self, n_rules: int | None, allowance: float) -> None:
+        self.n_rules, self.allowance = n_rules, allowance
+        self.unsettled = math.inf
+        self._found: dict[bytes, Found] = {}
+
+    def kept(self, best: float, measure: Measure) -> float:
+        """The most that a rule may call wrong that is looked for.
+
+        Parameters
+        ----------
+        best : float
+            What the best rule calls wrong.
+        measure : Measure
+
+        Returns
+        -------
+        float
+        """
+        limit = measure.as_good_as(best + self.allowance)
+        if self.n_rules is not None and len(self._found) >= self.n_rules:
+            wrong = sorted(float(one.wrong[0]) for one in self._found.values())
+            limit = min(limit, wrong[self.n_rules - 1] - measure.step)
+        return limit
+
+    def add(self, found: Found) -> None:
+        """Take over the best rule of a set.
+
+        Parameters
+        ----------
+        found : Found
+        """
+        self._found[found.features.tobytes()] = found
+
+    def chosen(self, best: float, measure: Measure) -> list[Found]:
+        """What is wanted of the list, the best rule first.
+
+        Parameters
+        ----------
+        best, measure
+            As :meth:`kept` has them.
+
+        Returns
+        -------
+        list of Found
+        """
+        limit = measure.as_good_as(best + self.allowance)
+        found = sorted(self._found.values(), key=lambda one: float(one.wrong[0]))
+        return [one for one in found if one.wrong[0] <= limit][: self.n_rules]
+
+
 class _Waiting(NamedTuple):
     bound: float
     features: NDArray[np.int64]
@@ -86,6 +152,8 @@ class RuleSearch:
     n_threads : int
     on_change : callable
         Told of each step of the search.
+    listed : RuleList, optional
+        Takes the best rule of each set of items.
 
     Attributes
     ----------
@@ -121,12 +189,13 @@ class RuleSearch:
         node_limit: float = math.inf,
         n_threads: int = 1,
         on_change: Callable[[], None] = lambda: None,
+        listed: RuleList | None = None,
     ) -> None:
         self.problem, self.rules, self.tables, self.best = problem, rules, tables, best
         self.measure = rules.measure
         self.completion = self._for_rules(completion, problem.min_size)
         self.gap, self.node_limit, self.n_threads = gap, node_limit, n_threads
-        self.on_change = on_change
+        self.on_change, self.listed = on_change, listed
         self.tied: list[_Waiting] = []
         self.keeps_ties = gap == 0.0
         self.unsettled = math.inf
@@ -168,8 +237,11 @@ class RuleSearch:
 
     @property
     def kept(self) -> float:
-        """The same of rules that are kept: those that are as good are, too."""
-        return self.measure.as_good_as(self.best.wrong) if self.keeps_ties else self.better
+        """The same of rules that are kept: those that are as good are, too, and a list has more."""
+        kept = self.measure.as_good_as(self.best.wrong) if self.keeps_ties else self.better
+        if self.listed is not None:
+            kept = max(kept, self.listed.kept(self.best.wrong, self.measure))
+        return kept
 
     @property
     def bound(self) -> float:
@@ -186,6 +258,24 @@ class RuleSearch:
         return self.is_scanned and not self._waiting
 
     @property
+    def unlisted(self) -> float:
+        """No set of items that is not listed has a rule that calls less wrong."""
+        assert self.listed is not None
+        least = self.listed.kept(self.best.wrong, self.measure)
+        least += self.measure.step if self.measure.is_exact else 0.0
+        least = min(least, self.listed.unsettled)
+        if not self.is_scanned:
+            least = min(least, self.least)
+        return max(min([least, *(one.bound for one in self._waiting)]), 0.0)
+
+    @property
+    def is_list_complete(self) -> bool:
+        """True if no set is missing in the list."""
+        assert self.listed is not None
+        limit = self.listed.kept(self.best.wrong, self.measure)
+        return self.is_complete and self.listed.unsettled > limit
+
+    @property
     def equals(self) -> list[NDArray[np.int64]]:
         """Supports that may have a rule as good as the best one, that one's included."""
         kept = self.measure.as_good_as(self.best.wrong)
@@ -197,43 +287,55 @@ class RuleSearch:
 
     def _consider(self, waiting: list[_Waiting], most_nodes: int | None = None) -> bool:
         """Look at the points of some supports, with one limit; True if a rule is better."""
-        better, kept = self.better, self.kept
+        kept = self.kept
+        limit = self.better if self.listed is None else kept
         waiting = [one for one in waiting if one.bound <= kept]
         found: list[Found | None] = [None] * len(waiting)
 
         def look_at(k: int) -> None:
-            found[k] = self.rules.best(waiting[k].features, better, most_nodes)
+            found[k] = self.rules.best(waiting[k].features, limit, most_nodes)
 
-        chosen = [k for k, one in enumerate(waiting) if one.bound <= better]
+        chosen = [k for k, one in enumerate(waiting) if one.bound <= limit]
         in_threads(lambda i: look_at(chosen[i]), len(chosen), self.n_threads)
         self.n_searched += len(chosen)
         improved = False
         for k, one in enumerate(waiting):
             self._tie(one)
-            if one.bound > better:
+            if one.bound > limit:
                 continue
             own = found[k]
-            if own is None:
-                self.unsettled = min(self.unsettled, one.bound)
+            if own is None or not own.is_all:
+                self._leave(one)
+            if own is None or not len(own.points):
                 continue
-            if not own.is_all:
-                self.unsettled = min(self.unsettled, one.bound)
-            if len(own.points) and own.wrong[0] <= self.better:
+            if self.listed is not None and own.is_all:
+                self.listed.add(own)
+            if own.wrong[0] <= self.better:
                 fit = fitted(self.rules, own)
                 if fit is None:
-                    self.unsettled = min(self.unsettled, one.bound)
+                    self._leave(one)
                     continue
                 self.best = BestRule(fit, float(own.wrong[0]), own.features)
                 self.n_updates += 1
                 improved = True
         if improved:
-            self.tied = [one for one in self.tied if one.bound <= self.kept]
+            self.tied = [one for one in self.tied if one.bound <= self._tied_at]
             self.on_change()
         return improved
 
+    @property
+    def _tied_at(self) -> float:
+        return self.measure.as_good_as(self.best.wrong)
+
+    def _leave(self, one: _Waiting) -> None:
+        """Remember the bound of a support of which not all points were looked at."""
+        self.unsettled = min(self.unsettled, one.bound)
+        if self.listed is not None:
+            self.listed.unsettled = min(self.listed.unsettled, one.bound)
+
     def _tie(self, one: _Waiting) -> None:
         """Remember a support that may hold a rule as good as the best one."""
-        if not self.keeps_ties:
+        if not self.keeps_ties or one.bound > self._tied_at:
             return
         self.tied.append(one)
         if len(self.tied) > MOST_TIED:
@@ -279,6 +381,8 @@ class RuleSearch:
             self._exchange_items(support, is_late)
         self._exchange_items(self.best.features, is_late)
         self.tied, self.keeps_ties, self.unsettled = [], keeps, unsettled
+        if self.listed is not None:
+            self.listed.unsettled = math.inf
 
     def _offer(self, supports: list[_Waiting]) -> bool:
         size = self.problem.min_size
@@ -297,7 +401,7 @@ class RuleSearch:
                 if kept in tried:
                     continue
                 tried.add(kept)
-                if self._offer(self._more(list(kept), self.measure.cutoff(self.better), LOOKED_AT)):
+                if self._offer(self._more(list(kept), self.measure.cutoff(self.kept), LOOKED_AT)):
                     break
             else:
                 return
