@@ -102,7 +102,7 @@ def rule_pool(
     return RulePool(
         np.array([row[2] for row in rows]), np.array([row[1] for row in rows]),
         problem.coefficients.feature_names, complete, bound,
-        np.array([row[3] for row in rows]), required=required,
+        np.array([row[3] for row in rows]), distinct="items", required=required,
         thresholds=np.array([row[4] for row in rows]), shares=tuple(row[5] for row in rows),
     )  # fmt: skip
 
