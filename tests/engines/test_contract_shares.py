@@ -18,12 +18,12 @@ from riskslim.exceptions import RiskSLIMError
 from searches import StopAfter
 from ways import RATES
 
-# Blocks of seeds: one that is always looked at, and one of ten times as many.
+# Blocks of seeds: one that is always looked at, and one of four times as many.
 BLOCKS = [2, pytest.param(100, marks=pytest.mark.slow)]
 
 
 def drawn(kind, first):
-    n = 30 if first > 2 else 3
+    n = 12 if first > 2 else 3
     return [(seed, DRAW_SHARED[kind](seed)) for seed in range(first, first + n)]
 
 
