@@ -37,8 +37,8 @@ FLOORS = (
 )
 # The same within the folder that has folders of its own.
 FLOORS_OF_ENGINES = (
-    ("runs", "settings"),
-    ("certify",),
+    ("runs", "settings", "workers"),
+    ("certify", "parallel"),
     ("scales",),
     ("branch_and_bound",),
     ("operating_points",),

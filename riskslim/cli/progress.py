@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from riskslim.model_selection.parallel import Step
+    from riskslim.engines.parallel import Step
     from riskslim.rows.reading import ReadProgress
     from riskslim.solution import TraceRecord
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim.data.tables import series_name, values_of
 from riskslim.data.training_data import TrainingData
 from riskslim.data.weights import checked_weights
+from riskslim.engines.parallel import Step, in_parallel
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
@@ -41,7 +42,6 @@ from riskslim.metrics.performance import (
 )
 from riskslim.metrics.rows import positive_rows
 from riskslim.model_selection.folds import Split, splits_of
-from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.solution import Certificate, Status
 
 if TYPE_CHECKING:

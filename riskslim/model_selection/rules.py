@@ -18,8 +18,8 @@ from sklearn.base import clone
 from riskslim._checks import checked_number
 from riskslim._wording import aligned
 from riskslim.classifier import RiskSLIMClassifier
+from riskslim.engines.parallel import Step
 from riskslim.model_selection.cross_validation import CrossValidation, cross_validate_risk_score
-from riskslim.model_selection.parallel import Step
 from riskslim.operating_point import RequiredShare
 
 __all__ = ["AimedRule", "RuleMargin", "rule_margin"]

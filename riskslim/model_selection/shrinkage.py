@@ -23,9 +23,9 @@ from riskslim.classifier import RiskSLIMClassifier, is_auto, training_data_of
 from riskslim.data.conventions import one_column
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.checkpoint import Checkpoint
+from riskslim.engines.parallel import Step, workers_for
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError, RowsLostError
 from riskslim.metrics.performance import LARGER_IS_BETTER
-from riskslim.model_selection.parallel import Step, workers_for
 from riskslim.model_selection.preparation import Preparation
 from riskslim.model_selection.size_path import (
     ModelSizePath,

@@ -29,6 +29,7 @@ from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
 from riskslim.engines.fingerprint import facts_of
+from riskslim.engines.parallel import Finished, Step, in_parallel
 from riskslim.exceptions import ConstantFeatureWarning, RowsLostError
 from riskslim.items.encoder import parts_of_a_table
 from riskslim.metrics.performance import (
@@ -43,7 +44,6 @@ from riskslim.metrics.rows import has_both_classes
 from riskslim.model_selection import rule_sizes
 from riskslim.model_selection.cross_validation import CrossValidation, Fold
 from riskslim.model_selection.folds import Split, splits_of
-from riskslim.model_selection.parallel import Finished, Step, in_parallel
 from riskslim.model_selection.preparation import OneClassRows, Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
@@ -56,7 +56,7 @@ from riskslim.solution import Solution, Status, TraceRecord, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from riskslim.model_selection.workers import Workers
+    from riskslim.engines.workers import Workers
 
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 

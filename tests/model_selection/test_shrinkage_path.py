@@ -29,6 +29,7 @@ from riskslim import (
     shrinkage_path,
 )
 from riskslim.datasets import load_breast_cancer_binary
+from riskslim.engines.workers import Workers
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError, RowsLostError
 from riskslim.model_selection import (
     SHRINKAGES,
@@ -37,7 +38,6 @@ from riskslim.model_selection import (
     SizeOnPath,
     size_path,
 )
-from riskslim.model_selection.workers import Workers
 from riskslim.report import render
 
 DATA = load_breast_cancer_binary()

@@ -21,9 +21,9 @@ from riskslim import (
     TrainingData,
     model_size_path,
 )
-from riskslim.model_selection import parallel
-from riskslim.model_selection.parallel import Step, in_parallel
-from riskslim.model_selection.workers import TerminatedWorkerError, Workers
+from riskslim.engines import parallel
+from riskslim.engines.parallel import Step, in_parallel
+from riskslim.engines.workers import TerminatedWorkerError, Workers
 
 pytestmark = [
     pytest.mark.faults,
@@ -292,7 +292,7 @@ def test_arrays_are_copied_where_there_is_no_room(temporary, monkeypatch):
 PARENT = """
 import os, sys, tempfile, time
 tempfile.tempdir = sys.argv[1]
-from riskslim.model_selection.parallel import in_parallel
+from riskslim.engines.parallel import in_parallel
 def work(k):
     import os, time
     os.write(1, b"%d\\n" % os.getpid())  # whole lines, whoever else writes

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from riskslim.engines.runs import stopped_by
 
 if TYPE_CHECKING:
-    from riskslim.model_selection.workers import Workers
+    from riskslim.engines.workers import Workers
 
 __all__ = ["Finished", "Step", "in_parallel", "workers_for"]
 
@@ -143,7 +143,7 @@ def workers_for(n_jobs: int | None, n_tasks: int) -> AbstractContextManager[Work
     Returns
     -------
     context manager
-        Of :class:`~riskslim.model_selection.workers.Workers`; of None where the work is done in
+        Of :class:`~riskslim.engines.workers.Workers`; of None where the work is done in
         this process.
     """
     from joblib import effective_n_jobs
@@ -151,7 +151,7 @@ def workers_for(n_jobs: int | None, n_tasks: int) -> AbstractContextManager[Work
     n_workers = min(effective_n_jobs(n_jobs), n_tasks)
     if n_workers <= 1:
         return contextlib.nullcontext()
-    from riskslim.model_selection.workers import Workers
+    from riskslim.engines.workers import Workers
 
     return Workers(n_workers)
 
@@ -206,7 +206,7 @@ class _Run:
 
     def _all_done(self, workers: Any, waiting: deque[int]) -> list[int] | None:
         """Do work until it is done: what was killed is returned, None where the user ended it."""
-        from riskslim.model_selection.workers import TerminatedWorkerError
+        from riskslim.engines.workers import TerminatedWorkerError
 
         running: dict[Future[Any], int] = {}
         killed: list[int] = []
