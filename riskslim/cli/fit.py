@@ -61,10 +61,22 @@ if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
     from riskslim.solution import Solution
 
-__all__ = ["demo", "fit"]
+__all__ = ["Asked", "Search", "demo", "fit", "say_which_label"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
+
+# Options that are parameters of the encoder and of the classifier, by the names that these have,
+# and those that name columns.
+_OF_ITEMS = (
+    "n_thresholds", "thresholds", "max_thresholds", "round_thresholds", "threshold_digits",
+    "min_frequency", "min_events", "special", "categorical", "numeric", "missing",
+)  # fmt: skip
+_PARAMETERS = (
+    "max_size", "min_size", "l0_penalty", "l2_penalty", "items_per_variable", "max_intercept",
+    "engine", "time_limit", "gap_tolerance", "node_limit", "sensitivity", "specificity",
+)  # fmt: skip
+_COLUMNS = ("features", "exclude", "numeric", "categorical")
 
 
 def fit(
@@ -144,6 +156,7 @@ def fit(
     --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
     with --path or --cv, finished fits are kept.
     """
+    given = dict(locals())  # the options by their names, as other commands that take them have them
     with session(quiet=quiet, verbose=verbose):
         selection = selection_of(
             shrinkage == "cv", l2_penalty,
@@ -159,43 +172,19 @@ def fit(
         )  # fmt: skip
         check_report(report_file, "--report")
         shown = shown_of(by, points, labels)
-        encoder = encoder_of(
-            items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
-            round_thresholds=round_thresholds, threshold_digits=threshold_digits,
-            min_frequency=min_frequency, min_events=min_events, special=special,
-            categorical=categorical, numeric=numeric, missing=missing,
-        )  # fmt: skip
-        source = Source(
-            paths=data, outcome=outcome, positive=positive, weights=weights,
-            features=features or [], exclude=exclude or [],
-            encoder=encoder, numeric=numeric or [], categorical=categorical or [],
-            csv_format=csv_format_of(missing_text, separator, decimal, encoding),
-            memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
-        )  # fmt: skip
-        stated = _constraints_in(constraints)
-        parameters = {
-            "max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty,
-            "l2_penalty": l2_penalty, "shrinkage": "auto" if shrinkage == "cv" else shrinkage,
-            "items_per_variable": items_per_variable, "max_intercept": max_intercept,
-            "monotone": checked_word(monotone, "--monotone", "auto"), "engine": engine,
-            "class_weight": checked_word(class_weight, "--class-weight", "balanced"),
-            "scale": scales_of(scale, engine, stated), "time_limit": time_limit,
-            "gap_tolerance": gap_tolerance, "node_limit": node_limit, "n_threads": threads,
-            "sensitivity": sensitivity, "specificity": specificity,
-            "random_state": seed, **arguments_of_engine(n_solutions, within, solver, engine),
-        }  # fmt: skip
-        points_of = _PointsOfFeatures(max_coef, sign, lower, upper, fix, stated)
-        training_data = source.read()
+        asked = Asked.of(given, engine=arguments_of_engine(n_solutions, within, solver, engine))
+        training_data = asked.source.read()
         shown.check(training_data.feature_names)
-        classifier = points_of.classifier(training_data.feature_names, parameters)
+        classifier = asked.classifier(training_data)
+        source, encoder = asked.source, asked.source.encoder
         limit = source.memory_limit
-        problem, search = _Search.stated(classifier, training_data, source.hidden, limit)
+        problem, search = Search.stated(classifier, training_data, source.hidden, limit)
         refitted = None
         if selection.has_folds and encoder is not None and is_supervised(encoder):
-            refitted = points_of.refitted(training_data, parameters, encoder)
+            refitted = asked.refitted(training_data, encoder)
         elif selection.restates:
             refitted = search.prepared(classifier, training_data)
-        _say_which_label(training_data, positive, quiet=quiet)
+        say_which_label(training_data, positive, quiet=quiet)
         search.say_engine()
         search.find(selection, problem, refitted, _Results(
             output=output, trace=trace, report_file=report_file, shown=shown, source=source,
@@ -232,11 +221,11 @@ def demo(
             parameters["l2_penalty"] = 0.0
         classifier = riskslim.RiskSLIMClassifier(**parameters)
         data = load_breast_cancer_binary()
-        problem, search = _Search.stated(classifier, data, quiet or verbose)
+        problem, search = Search.stated(classifier, data, quiet or verbose)
         _Results(quiet=quiet, shown=shown).write(problem, search.solve(problem))
 
 
-def _say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -> None:
+def say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -> None:
     """Say it where the labels do not, and even if little is to be said where they mislead."""
     if positive is not None or data.classes in {(0, 1), (-1, 1)}:
         return
@@ -260,9 +249,22 @@ def _say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -
 
 
 @dataclass(frozen=True)
-class _PointsOfFeatures:
-    """Options on the points of features, which are known from the data."""
+class Asked:
+    """The rows and the score that options ask for.
 
+    Parameters
+    ----------
+    source : Source
+    parameters : mapping
+        Of the classifier, apart from those about the points of features.
+    max_coef : int
+    sign, lower, upper, fix : list of str or None
+        On the points of features, which are known from the data.
+    constraints : list of Constraint
+    """
+
+    source: Source
+    parameters: Mapping[str, Any]
     max_coef: int
     sign: list[str] | None
     lower: list[str] | None
@@ -270,10 +272,63 @@ class _PointsOfFeatures:
     fix: list[str] | None
     constraints: list[Constraint]
 
-    def classifier(
-        self, names: tuple[str, ...], parameters: Mapping[str, Any]
-    ) -> RiskSLIMClassifier:
-        """The classifier that is asked for: these, and parameters that are options."""
+    @classmethod
+    def of(cls, given: Mapping[str, Any], engine: Mapping[str, Any]) -> Asked:
+        """Read the options of a command that has those of ``fit``.
+
+        Parameters
+        ----------
+        given : mapping
+            Options by the names of their parameters.
+        engine : mapping
+            What the engine is told besides.
+
+        Returns
+        -------
+        Asked
+
+        Raises
+        ------
+        ValueError
+            An option cannot be used.
+        """
+        encoder = encoder_of(given["items"], **{name: given[name] for name in _OF_ITEMS})
+        columns: dict[str, Any] = {name: given[name] or [] for name in _COLUMNS}
+        source = Source(
+            paths=given["data"], outcome=given["outcome"], positive=given["positive"],
+            weights=given["weights"], scratch=given["scratch"], encoder=encoder, **columns,
+            csv_format=csv_format_of(
+                given["missing_text"], given["separator"], given["decimal"], given["encoding"]
+            ),
+            memory_limit=bytes_of(given["memory_limit"]), hidden=given["quiet"] or given["verbose"],
+        )  # fmt: skip
+        stated = _constraints_in(given["constraints"])
+        shrinkage, threads, seed = (given[name] for name in ("shrinkage", "threads", "seed"))
+        parameters = {
+            **{name: given[name] for name in _PARAMETERS if name in given},
+            "shrinkage": "auto" if shrinkage == "cv" else shrinkage,
+            "monotone": checked_word(given["monotone"], "--monotone", "auto"),
+            "class_weight": checked_word(given["class_weight"], "--class-weight", "balanced"),
+            "scale": scales_of(given["scale"], given["engine"], stated),
+            "n_threads": threads, "random_state": seed, **engine,
+        }  # fmt: skip
+        of_points: dict[str, Any] = {
+            name: given[name] for name in ("max_coef", "sign", "lower", "upper", "fix")
+        }
+        return cls(source, parameters, constraints=stated, **of_points)
+
+    def classifier(self, data: TrainingData) -> RiskSLIMClassifier:
+        """Return the classifier that is asked for.
+
+        Parameters
+        ----------
+        data : TrainingData
+
+        Returns
+        -------
+        RiskSLIMClassifier
+        """
+        names = data.feature_names
         signs, signs_of_variables = signs_of(self.sign, names)
         return riskslim.RiskSLIMClassifier(
             min_coef=dict.fromkeys(names, -self.max_coef) | by_name(self.lower, "--lower", int),
@@ -281,13 +336,21 @@ class _PointsOfFeatures:
             sign=signs,
             fixed=by_name(self.fix, "--fix", int),
             constraints=[*self.constraints, *signs_of_variables],
-            **parameters,
+            **self.parameters,
         )
 
-    def refitted(
-        self, data: TrainingData, parameters: Mapping[str, Any], encoder: ItemEncoder
-    ) -> Preparation:
-        """The same for items that each fold chooses anew: none can be named."""
+    def refitted(self, data: TrainingData, encoder: ItemEncoder) -> Preparation:
+        """Return the same for items that each fold chooses anew: none can be named.
+
+        Parameters
+        ----------
+        data : TrainingData
+        encoder : ItemEncoder
+
+        Returns
+        -------
+        Preparation
+        """
         from sklearn.base import clone
 
         from riskslim.model_selection.preparation import Preparation
@@ -301,7 +364,7 @@ class _PointsOfFeatures:
         encoder = clone(encoder).set_params(handle_unknown="ignore")
         classifier = riskslim.RiskSLIMClassifier(
             max_coef=self.max_coef, constraints=self.constraints, items=encoder,
-            positive_label=data.classes[1], **parameters,
+            positive_label=data.classes[1], **self.parameters,
         )  # fmt: skip
         return Preparation.of_data(classifier, data)
 
@@ -320,7 +383,7 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 
 
 @dataclass(frozen=True)
-class _Search:
+class Search:
     """The search: the engine, its arguments, whether progress is hidden."""
 
     choice: EngineChoice
@@ -334,7 +397,7 @@ class _Search:
         data: TrainingData,
         hidden: bool,
         memory_limit: int | None = None,
-    ) -> tuple[RiskScoreProblem, _Search]:
+    ) -> tuple[RiskScoreProblem, Search]:
         """The problem that a classifier solves, and how it does so."""
         from riskslim.classifier import stated_by  # scikit-learn, which other commands do not need
 

@@ -331,6 +331,29 @@ def bootstrap_intervals(
     }
 
 
+def drawn_numbers(
+    counts: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw as many rows as there are, with replacement.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (k,)
+        Rows of each kind, at least one.
+    generator : numpy Generator
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        How many of each kind were drawn.
+    """
+    n_rows, n_kinds = int(counts.sum()), len(counts)
+    if n_kinds < n_rows:
+        return generator.multinomial(n_rows, counts / n_rows)
+    # Each row is of its own kind: the same distribution, drawn faster.
+    return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
+
+
 class _Kinds(NamedTuple):
     """Rows of a stratum that differ: the first row of each kind, and how many there are of it."""
 
@@ -339,11 +362,7 @@ class _Kinds(NamedTuple):
 
     def drawn(self, generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw as many rows as there are, with replacement: how many of each kind."""
-        n_rows, n_kinds = int(self.counts.sum()), len(self.counts)
-        if n_kinds < n_rows:
-            return generator.multinomial(n_rows, self.counts / n_rows)
-        # Each row is of its own kind: the same distribution, drawn faster.
-        return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
+        return drawn_numbers(self.counts, generator)
 
 
 class _Resampler:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import is_number
 from riskslim.data.faults import missing_among
 from riskslim.data.tables import values_of
 from riskslim.metrics.agreement import brier_score, calibration_line
@@ -28,7 +29,14 @@ from riskslim.metrics.rows import (
     unmasked,
 )
 
-__all__ = ["GroupMetrics", "RiskGroup", "metrics_by_group", "risk_groups"]
+__all__ = [
+    "GroupMetrics",
+    "RiskGroup",
+    "group_labels",
+    "log_odds_from",
+    "metrics_by_group",
+    "risk_groups",
+]
 
 # Groups that a table can show, and of which each is looked at.
 MAX_GROUPS = 100
@@ -254,17 +262,15 @@ def metrics_by_group(
     """
     level = checked_level(level)
     check_resamples(n_resamples)
-    if not 0 < threshold < 1:
-        raise ValueError(f"threshold must be a risk between 0 and 1, got {threshold!r}")
+    least = log_odds_from(threshold)
     labels = values_of(groups, "groups")
     y_true, log_odds, sample_weight, labels = unmasked(y_true, log_odds, sample_weight, labels)
     positive, odds, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
     check_same_length(positive, labels)
-    labels, missing = _labels(labels)
+    labels, missing = group_labels(labels)
     rows = weight > 0
     if called is None:
-        at = math.log(threshold / (1 - threshold))
-        decided = odds >= at - _ROUNDED * max(1.0, abs(at))
+        decided = odds >= least
     else:
         decided = values_of(called, "called").astype(np.bool_)
         check_same_length(positive, decided)
@@ -285,8 +291,52 @@ def metrics_by_group(
     return tuple(found)
 
 
-def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Labels that can be sorted, and which of them are missing."""
+def log_odds_from(threshold: Any) -> float:
+    """Return the log-odds from which on rows are called positive, errors of rounding allowed for.
+
+    Parameters
+    ----------
+    threshold : float
+        A risk.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        It is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from riskslim.metrics.groups import log_odds_from
+    >>> round(log_odds_from(0.2), 6)
+    -1.386294
+    """
+    if not (is_number(threshold) and 0 < threshold < 1):
+        raise ValueError(f"threshold must be a risk between 0 and 1, got {threshold!r}")
+    at = math.log(threshold / (1 - threshold))
+    return at - _ROUNDED * max(1.0, abs(at))
+
+
+def group_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return labels of groups that can be sorted, and which of them are missing.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    missing : ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        There are too many.
+    """
     missing = missing_among(labels)
     if labels.dtype.kind == "O":
         labels = labels.astype(str)

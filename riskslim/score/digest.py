@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["digest_of"]
+__all__ = ["digest_of", "digest_of_plain"]
 
 # Larger floats that are whole numbers are not all exact.
 _EXACT = 2**53
@@ -72,7 +72,29 @@ def digest_of(
         "requirements": [dict(one) for one in requirements],
         **({"fit_remarks": [*fit_remarks]} if fit_remarks else {}),
     }
-    text = json.dumps(_canonical(bound), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return digest_of_plain(bound)
+
+
+def digest_of_plain(plain: Any) -> str:
+    """Compute the digest of plain values, as they stand in a file.
+
+    Parameters
+    ----------
+    plain : object
+        Of what JSON has.
+
+    Returns
+    -------
+    str
+        As of :func:`digest_of`.
+
+    Examples
+    --------
+    >>> from riskslim.score.digest import digest_of_plain
+    >>> digest_of_plain({"a": 1.0, "b": 2}) == digest_of_plain({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(_canonical(plain), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 

@@ -38,7 +38,10 @@ from riskslim.solution import Certificate
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["NotAScoreError", "load", "read", "write"]
+__all__ = [
+    "NotAScoreError", "certificate_from_plain", "certificate_to_plain", "load", "read",
+    "without_repetition", "write",
+]  # fmt: skip
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
@@ -146,7 +149,7 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         **({"fit_remarks": [*score.fit_remarks]} if score.fit_remarks else {}),
         # No risk depends on words and layout; scores do, where points are not the fitted ones.
         **_words_to_plain(score),
-        "certificate": None if certificate is None else _certificate_to_plain(certificate),
+        "certificate": None if certificate is None else certificate_to_plain(certificate),
         **(
             {}
             if certificate is None
@@ -207,7 +210,7 @@ def _digest(
         intercept=intercept,
         scale=scale,
         classes=tuple(classes),
-        certificate=_certificate_to_plain(certificate),
+        certificate=certificate_to_plain(certificate),
         requirements=requirements_to_plain(tuple(requirements)),
         fit_remarks=tuple(fit_remarks),
     )
@@ -361,7 +364,7 @@ def _prevalence_from_plain(plain: Any) -> float | None:
         raise ValueError(str(error)) from None
 
 
-def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
+def certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
     # JSON has no infinity: "inf" is text there.
     return {
         name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -369,7 +372,7 @@ def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _certificate_from_plain(plain: Any, version: int) -> Certificate | None:
+def certificate_from_plain(plain: Any, version: int) -> Certificate | None:
     if plain is None:
         return None
     if not isinstance(plain, dict):
@@ -495,7 +498,7 @@ def read(text: str | bytes, source: str = "the text", *, stacklevel: int = 3) ->
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     classes = _classes_from_plain(plain["classes"])
-    certificate = _certificate_from_plain(plain["certificate"], version)
+    certificate = certificate_from_plain(plain["certificate"], version)
     remarks = remarks_from_plain(plain.get("fit_remarks", []))
     if certificate is not None:
         intercept = checked_points(plain["intercept"], "intercept")
@@ -546,7 +549,7 @@ def read(text: str | bytes, source: str = "the text", *, stacklevel: int = 3) ->
 def _checked_plain(text: str | bytes) -> dict[str, Any]:
     """An object with all keys that its version of the format needs."""
     try:
-        plain = json.loads(text, object_pairs_hook=_without_repetition)
+        plain = json.loads(text, object_pairs_hook=without_repetition)
     except (ValueError, RecursionError) as error:
         raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
@@ -573,7 +576,7 @@ def _checked_plain(text: str | bytes) -> dict[str, Any]:
     return plain
 
 
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; of a key that is given twice, a parser would drop one value silently."""
     plain = dict(pairs)
     if len(plain) < len(pairs):
