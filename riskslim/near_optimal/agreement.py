@@ -35,9 +35,8 @@ from riskslim.near_optimal.rows import RowKinds, held_out_kinds, pool_of, traini
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
-    from riskslim.near_optimal.alternatives import Alternatives
-
     from riskslim.data.training_data import TrainingData
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.solution import SolutionPool
 
 __all__ = ["RANGES", "Agreement", "AgreementInGroup", "RiskRanges", "agreement", "risk_ranges"]

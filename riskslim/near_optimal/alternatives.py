@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,12 +19,18 @@ from riskslim.engines.runs import DEFAULT_TIME_LIMIT, checked_limits
 from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.item import variable_of
+from riskslim.near_optimal import json as files
+from riskslim.near_optimal.choice import check_costs, compare
 from riskslim.near_optimal.prices import PRICES, ItemPrice, Priced
+from riskslim.near_optimal.stability import stability as stability_of
 from riskslim.risk_score import RiskScore
 from riskslim.solution import Certificate, Solution, SolutionPool, Status, percent
 
 if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
+    from riskslim.near_optimal.agreement import Agreement
+    from riskslim.near_optimal.choice import Choice, Measures
+    from riskslim.near_optimal.stability import Stability
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.solution import TraceRecord
 
@@ -198,6 +205,10 @@ class Alternatives:
     ridges: NDArray[np.float64]
     prices: tuple[ItemPrice, ...] = ()
     variable_prices: tuple[ItemPrice, ...] = ()
+    measures: tuple[Measures, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
+    stability: Stability | None = None
+    costs: Mapping[str, float] | None = None
 
     @property
     def pool(self) -> SolutionPool:
@@ -386,6 +397,128 @@ class Alternatives:
         return f"{self.table()}\n{self.explain()}"
 
     __repr__ = __str__
+
+    # ---- second criteria, and files --------------------------------------------------------------
+
+    def compare(self, data: TrainingData, **options: Any) -> Choice:
+        """Measure all scores by what the objective does not say, to choose one of them.
+
+        Parameters
+        ----------
+        data : TrainingData
+            The data that the problem was stated on.
+        **options
+            As :func:`riskslim.near_optimal.compare` has them: groups, test rows, costs.
+
+        Returns
+        -------
+        Choice
+            ``choice.found`` is this with measures and agreement.
+        """
+        return compare(self, data, **options)
+
+    def with_stability(
+        self, problem: RiskScoreProblem, n_samples: int = 100, **options: Any
+    ) -> Alternatives:
+        """Search on bootstrap samples of the rows for how often items come back.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+            That was solved.
+        n_samples : int, default 100
+        **options
+            As :func:`riskslim.near_optimal.stability` has them: seed, jobs, time limit.
+
+        Returns
+        -------
+        Alternatives
+            The same with ``stability``.
+        """
+        found = stability_of(self, problem, n_samples, **options)
+        return dataclasses.replace(self, stability=found)
+
+    def with_costs(self, costs: Mapping[str, float]) -> Alternatives:
+        """Say what it costs to measure variables, or items; others cost nothing.
+
+        Parameters
+        ----------
+        costs : mapping from str to float
+
+        Returns
+        -------
+        Alternatives
+
+        Raises
+        ------
+        TypeError, ValueError
+            Names that there are not; costs that are below 0 or not finite.
+        """
+        return dataclasses.replace(self, costs=check_costs(self, costs))
+
+    def to_json(self) -> str:
+        """Write everything that is known as JSON text; data and the course of the search are not.
+
+        Returns
+        -------
+        str
+        """
+        return files.write(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Alternatives:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+
+        Returns
+        -------
+        Alternatives
+
+        Raises
+        ------
+        ValueError
+            The text is something else, of a newer version, incomplete, was changed, or contradicts
+            itself.
+        """
+        return files.read(cls, text)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, which :meth:`load` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            The file cannot be written; a file that was there is as it was.
+        """
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Alternatives:
+        """Read a file that :meth:`save` or ``riskslim alternatives --output`` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Alternatives
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            As in :meth:`from_json`.
+        """
+        return files.load(cls, path)
 
 
 def _counted(names: tuple[str, ...]) -> str:

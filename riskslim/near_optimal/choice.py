@@ -28,9 +28,8 @@ from riskslim.score.table import logistic
 from riskslim.solution import percent
 
 if TYPE_CHECKING:
-    from riskslim.near_optimal.alternatives import Alternatives
-
     from riskslim.data.training_data import TrainingData
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.risk_score import RiskScore
     from riskslim.solution import SolutionPool
 

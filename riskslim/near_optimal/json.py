@@ -28,15 +28,16 @@ A value that is not defined is ``null``; an infinite bound is the text "inf" or 
     An object from names to what it costs to measure them, or ``null``; the cost of a set is the
     sum over its variables.
 ``measures``
-    A list, for the training rows, and for the test rows where there are some, an object: ``rows`` (what
-    they are called), ``n_rows``, ``threshold``, ``specificity``, ``groups`` (labels, or empty), and
-    the lists of each set ``loss``, ``auc``, ``cal``, ``sensitivity`` (at that specificity),
-    ``sensitivity_gap``, ``specificity_gap``, ``called_gap`` (largest difference between groups).
+    A list, for the training rows, and for the test rows where there are some, an object: ``rows``
+    (what they are called), ``n_rows``, ``threshold``, ``specificity``, ``groups`` (labels, or
+    empty), and the lists of each set ``loss``, ``auc``, ``cal``, ``sensitivity`` (at that
+    specificity), ``sensitivity_gap``, ``specificity_gap``, ``called_gap`` (largest difference
+    between groups).
 ``agreement``
-    A list, for the same rows an object: ``rows``, ``threshold``, ``n_alternatives``, and ``groups``, of
-    which the first is that of all rows: ``group`` (its label; ``null`` for all), ``n_rows``,
-    ``share``, ``ambiguity``, ``discrepancy``, ``mean_range``, ``median_range``, ``largest_range``,
-    and ``range_shares``, the shares of rows whose risks differ by at least 0, 5, 10, 20, 30 and 50
+    A list, for the same rows an object: ``rows``, ``threshold``, ``n_alternatives``, and
+    ``groups``, of which the first is that of all rows: ``group`` (its label; ``null`` for all),
+    ``n_rows``, ``share``, ``ambiguity``, ``discrepancy``, ``mean_range``, ``median_range``,
+    ``largest_range``, and ``range_shares``, the shares of rows whose risks differ by at least 0, 5, 10, 20, 30 and 50
     percentage points and by less than the next of these.
 ``stability``
     ``null``, or an object: ``n_samples``, ``n_proven``, ``n_asked``, ``seed``, the objects
@@ -218,9 +219,7 @@ def _stability_to_plain(stability: Stability) -> dict[str, Any]:
         "items": dict(stability.items),
         "variables": dict(stability.variables),
         "sets": [*stability.sets],
-        "others": [
-            {"items": [*one.items], "n_samples": one.n_samples} for one in stability.others
-        ],
+        "others": [{"items": [*one.items], "n_samples": one.n_samples} for one in stability.others],
     }
 
 
@@ -282,7 +281,7 @@ def read(kind: type[Alternatives], text: str | bytes) -> Alternatives:
         )
     sets = _sets_from_plain(plain["sets"], names)
     pool = _pool_from_plain(plain, sets)
-    with _about("certificate"):
+    with _About("certificate"):
         certificate = certificate_from_plain(plain["certificate"], VERSION_OF_SCORES)
     _check_certificate(certificate, pool)
     assert certificate is not None
@@ -298,15 +297,13 @@ def read(kind: type[Alternatives], text: str | bytes) -> Alternatives:
         ridges=np.array([one["ridge"] for one in sets]),
         prices=_prices_from_plain(plain, "prices", names, certificate),
         variable_prices=_prices_from_plain(plain, "variable_prices", names, certificate),
-        measures=tuple(
-            _measures_from_plain(one, len(sets)) for one in _entries(plain, "measures")
-        ),
+        measures=tuple(_measures_from_plain(one, len(sets)) for one in _entries(plain, "measures")),
         agreement=tuple(_agreement_from_plain(one) for one in _entries(plain, "agreement")),
         stability=_stability_from_plain(plain["stability"], len(sets)),
     )
     if plain["costs"] is None:
         return found
-    with _about("costs"):
+    with _About("costs"):
         return found.with_costs(check_costs(found, plain["costs"]))
 
 
@@ -344,7 +341,7 @@ def _checked_plain(text: str | bytes) -> dict[str, Any]:
     return plain
 
 
-class _about:
+class _About:
     """Say which key an error is about."""
 
     def __init__(self, key: str) -> None:
@@ -429,9 +426,10 @@ def _sets_from_plain(entries: Any, names: tuple[str, ...]) -> list[dict[str, Any
         raise ValueError("'sets' must be a list of at least one set")
     place = {name: j for j, name in enumerate(names)}
     sets: list[dict[str, Any]] = []
+    one: dict[str, Any]
     seen: set[tuple[int, ...]] = set()
     for k, entry in enumerate(entries):
-        with _about(f"sets, entry {k}"):
+        with _About(f"sets, entry {k}"):
             one = {
                 "objective": _finite(entry["objective"], "'objective'"),
                 "penalty": _at_least_0(entry["penalty"], "'penalty'"),
@@ -454,7 +452,7 @@ def _sets_from_plain(entries: Any, names: tuple[str, ...]) -> list[dict[str, Any
 
 def _pool_from_plain(plain: Mapping[str, Any], sets: list[dict[str, Any]]) -> SolutionPool:
     ends = plain["intercepts"]
-    with _about("intercepts"):
+    with _About("intercepts"):
         intercepts = None if ends is None else tuple(checked_points(end, "an end") for end in ends)
         if intercepts is not None and len(intercepts) != 2:
             raise ValueError(f"expected two ends, got {ends!r}")
@@ -503,7 +501,7 @@ def _prices_from_plain(
     place = {name: j for j, name in enumerate(names)}
     prices = []
     for k, entry in enumerate(_entries(plain, key)):
-        with _about(f"{key}, entry {k}"):
+        with _About(f"{key}, entry {k}"):
             if entry["feature"] not in known:
                 raise ValueError(f"there is no {entry['feature']!r}")
             price = ItemPrice(
@@ -522,7 +520,7 @@ def _prices_from_plain(
 
 
 def _measures_from_plain(entry: dict[str, Any], n_sets: int) -> Measures:
-    with _about("measures"):
+    with _About("measures"):
         columns = {name: _column(entry[name], name, n_sets) for name in OF_ROWS}
         return Measures(
             rows=_text(entry["rows"], "'rows'"),
@@ -560,7 +558,7 @@ def _checked_label(label: Any) -> Any:
 
 
 def _agreement_from_plain(entry: dict[str, Any]) -> Agreement:
-    with _about("agreement"):
+    with _About("agreement"):
         groups = [_group_from_plain(one, k) for k, one in enumerate(entry["groups"])]
         if not groups:
             raise ValueError("'groups' is empty: that of all rows comes first")
@@ -578,23 +576,24 @@ def _group_from_plain(plain: Mapping[str, Any], k: int) -> AgreementInGroup:
         raise ValueError(f"'range_shares' must be a list of {len(RANGES)} shares")
     if (plain["group"] is None) != (k == 0):
         raise ValueError("'group' is null for the first one, which is of all rows, and no other")
+    of_rows = {
+        name: _share(plain[name], f"{name!r}")
+        for name in AgreementInGroup._fields
+        if name not in ("group", "n_rows", "range_shares")
+    }
     return AgreementInGroup(
-        None if k == 0 else _checked_label(plain["group"]),
-        _count(plain["n_rows"], "'n_rows'"),
-        *(
-            _share(plain[name], f"{name!r}")
-            for name in AgreementInGroup._fields[2:]
-            if name != "range_shares"
-        ),
-        tuple(_share(one, "'range_shares'") for one in shares),
+        group=None if k == 0 else _checked_label(plain["group"]),
+        n_rows=_count(plain["n_rows"], "'n_rows'"),
+        range_shares=tuple(_share(one, "'range_shares'") for one in shares),
+        **of_rows,
     )
 
 
 def _stability_from_plain(plain: Any, n_sets: int) -> Stability | None:
     if plain is None:
         return None
-    with _about("stability"):
-        counts = {
+    with _About("stability"):
+        counts: dict[str, Any] = {
             name: _count(plain[name], f"{name!r}")
             for name in ("n_asked", "n_samples", "n_proven", "seed")
         }

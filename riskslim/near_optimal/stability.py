@@ -82,8 +82,9 @@ class Stability:
     Examples
     --------
     >>> from riskslim.near_optimal import OtherSet, Stability
+    >>> items, variables = {"age >= 60": 3, "male": 1}, {"age": 3, "male": 1}
     >>> others = (OtherSet(("male",), 1),)
-    >>> found = Stability(4, 4, 4, 0, {"age >= 60": 3, "male": 1}, {"age": 3, "male": 1}, (3,), others)
+    >>> found = Stability(4, 4, 4, 0, items, variables, (3,), others)
     >>> found.share("age >= 60"), found.share("smoker")
     (0.75, 0.0)
     """
@@ -136,13 +137,13 @@ class Stability:
         )
         if self.n_proven < n:
             text += " Where nothing is proven, another set may be the best one."
-        return (
-            f"{text} A score that is proven best is best on the rows that there are: with other "
-            "rows of the same kind another one would often have been. That is proven, but not sure."
-            if self.sets[0] < n
-            else f"{text} A score that is proven best is best on the rows that there are; the "
-            "samples are drawn from these and cannot say more."
-        )
+        text += " A score that is proven best is best on the rows that there are."
+        if self.sets[0] < n:
+            text += (
+                " This is not to say that its items are sure: with other rows of the same kind "
+                "others would often have been chosen."
+            )
+        return text
 
     def table(self, most: int = _SHOWN) -> str:
         """Write how often items came back as a table.
@@ -233,8 +234,8 @@ def stability(
     checked_limits(time_limit, 0.0, None, n_threads, 0)
     if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be an int other than 0, or None, got {n_jobs!r}")
-    plan = _Plan.of(found, problem, n_samples, random_state, n_jobs, time_limit)
-    plan.engine |= {"n_threads": n_threads, "settings": settings}
+    engine = {"n_threads": n_threads, "settings": settings}
+    plan = _Plan.of(found, problem, n_samples, random_state, n_jobs, time_limit, engine)
     tasks = [(f"sample {k}", (plan, k)) for k in range(n_samples)]
     finished = in_parallel(
         _on_sample, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
@@ -274,6 +275,7 @@ class _Plan:
         seed: int,
         n_jobs: int | None,
         time_limit: float,
+        engine: dict[str, Any],
     ) -> _Plan:
         from joblib import effective_n_jobs
 
@@ -288,8 +290,8 @@ class _Plan:
         positive = data.labels > 0
         weight = data.sample_weight
         counted = np.ones(data.n_rows, np.bool_) if weight is None else weight > 0
-        for label, rows in zip(data.classes, (~positive & counted, positive & counted), strict=True):
-            if (n := np.count_nonzero(rows)) < _FEWEST_ROWS:
+        for label, rows in zip(data.classes, (~positive, positive), strict=True):
+            if (n := np.count_nonzero(rows & counted)) < _FEWEST_ROWS:
                 raise ValueError(
                     f"there are too few rows for bootstrap samples: {n} of class {label!r}, and at "
                     f"least {_FEWEST_ROWS} are needed"
@@ -300,7 +302,7 @@ class _Plan:
         return cls(
             problem, counted.astype(np.int64), pool.coefficients, losses,
             kinds.place + len(kinds) * positive, n_samples, seed,
-            max(1, min(effective_n_jobs(n_jobs), n_samples)), until, {},
+            max(1, min(effective_n_jobs(n_jobs), n_samples)), until, engine,
         )  # fmt: skip
 
     def weights(self, k: int) -> NDArray[np.float64]:
@@ -342,9 +344,7 @@ def _on_sample(plan: _Plan, k: int) -> _Sample | None:
     return _Sample(items, solution.certificate.status is Status.OPTIMAL)
 
 
-def _added(
-    found: Alternatives, results: list[_Sample], n_asked: int, seed: int
-) -> Stability:
+def _added(found: Alternatives, results: list[_Sample], n_asked: int, seed: int) -> Stability:
     """Count what came back."""
     names, variables = found.solution.feature_names, found.variables
     rank = {
