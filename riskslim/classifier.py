@@ -59,6 +59,8 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
+from riskslim.near_optimal.alternatives import Alternatives
+from riskslim.near_optimal.alternatives import alternatives as near_optimal_alternatives
 from riskslim.operating_point import RequiredShare
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_ridge
 from riskslim.problem.starts import start_of
@@ -546,6 +548,90 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             tags.input_tags = get_tags(self.items).input_tags
         return tags
 
+    def alternatives(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        within: float = 0.01,
+        prices: str | None = None,
+        n_sets: int | None = None,
+    ) -> Alternatives:
+        """Find every set of items whose best score is about as good as the best one.
+
+        The classifier need not be fitted, and is not by this.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        within : float, default 0.01
+            Sets are listed whose best score has an objective of at most (1 + within) times the
+            best.
+        prices : {"used", "all"}, optional
+            What it costs to do without each item of the best score, and without each of its
+            variables; "all": also, what it costs to use each other one.
+        n_sets : int, optional
+            List the best so many sets of them only.
+
+        Returns
+        -------
+        Alternatives
+            ``time_limit`` is for all of it. What is known after a limit or Ctrl-C is valid, and
+            says what is missing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`fit`; the engine is ``lattice_cpa``, or the classifier asks for a rule, or
+            for another list.
+        InfeasibleProblemError
+            No risk score meets the requirements.
+
+        Warns
+        -----
+        ConstantFeatureWarning, PositiveLabelWarning
+            As in :meth:`fit`.
+
+        See Also
+        --------
+        riskslim.near_optimal.compare : Second criteria of each, and the choice of one.
+
+        Examples
+        --------
+        >>> import riskslim
+        >>> X = {"age >= 60": [0, 1, 1, 0, 1, 0, 1, 0] * 4, "smoker": [1, 0, 1, 0, 1, 0, 1, 1] * 4}
+        >>> data = riskslim.read(X, [0, 1, 1, 0, 1, 0, 0, 1] * 4)
+        >>> classifier = riskslim.RiskSLIMClassifier(max_size=1)
+        >>> found = classifier.alternatives(data, within=0.5)
+        >>> [found.items(rank) for rank in range(len(found))]
+        [('age >= 60',), ('smoker',), ()]
+        >>> found.score(data, 1).points
+        mappingproxy({'smoker': 3})
+        """
+        limits = self._limits()
+        _check_list(self)
+        if not isinstance(X, TrainingData):
+            y = one_column(self, y)
+        problem, arguments = self._stated(training_data_of(self, X, y, sample_weight), limits)
+        choice = choose_engine(problem, self.engine)
+        if choice.name == "lattice_cpa":
+            raise ValueError(
+                "alternatives need engine='branch_and_bound': lattice_cpa finds one risk score"
+                f"{choice.remark}"
+            )
+        log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
+        found = near_optimal_alternatives(
+            problem, within, prices=prices, n_sets=n_sets,  # type: ignore[arg-type] # checked there
+            time_limit=arguments["time_limit"], n_threads=arguments["n_threads"],
+            settings=self.settings,
+            start=None if self.start is None else start_of(self.start, problem),
+            progress=partial(_line_of_progress, log) if log.is_alone else None,
+        )  # fmt: skip
+        log.write("%s", found.explain())
+        return found
+
     # -----------------------------------------------------------------------------------------
     # From parameters to an engine's arguments
     # -----------------------------------------------------------------------------------------
@@ -874,6 +960,17 @@ def stated_by(
         As in :meth:`RiskSLIMClassifier.fit`.
     """
     return classifier._stated(data, classifier._limits())
+
+
+def _check_list(classifier: RiskSLIMClassifier) -> None:
+    """Refuse parameters that ask for something else than sets of items of the least objective."""
+    asked = ("sensitivity", "specificity", "n_solutions", "within", "node_limit")
+    given = [name for name in asked if getattr(classifier, name) is not None]
+    if given:
+        raise ValueError(
+            f"alternatives are sets of items of the least objective: leave out {listing(given)} "
+            "of the classifier; within and n_sets are arguments of alternatives"
+        )
 
 
 class _Coefficients(CoefficientSet):

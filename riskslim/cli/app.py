@@ -54,6 +54,7 @@ def application() -> typer.Typer:
     """
     import typer
 
+    from riskslim.cli.alternatives import alternatives
     from riskslim.cli.apply import export, predict, recalibrate, report, scorecard, show
     from riskslim.cli.explain import explain
     from riskslim.cli.fit import demo, fit
@@ -74,7 +75,8 @@ def application() -> typer.Typer:
     )
     app.callback()(root)
     for command in (
-        fit, predict, explain, validate, show, scorecard, recalibrate, report, export, demo,
+        fit, alternatives, predict, explain, validate, show, scorecard, recalibrate, report,
+        export, demo,
     ):  # fmt: skip
         app.command(cls=Command)(command)
     return app

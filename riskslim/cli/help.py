@@ -49,6 +49,30 @@ SECTIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
         ),
         **_READING,
     },
+    "alternatives": {
+        "The data": (
+            "outcome", "positive", "features", "exclude", "weights", "class_weight",
+        ),
+        "The score": (
+            "max_size", "min_size", "max_coef", "max_intercept", "l0_penalty",
+            "l2_penalty", "shrinkage", "scale",
+        ),
+        "The alternatives": ("within", "n_sets", "prices", "time_limit", "threads", "engine"),
+        "Which of them": (
+            "without", "with_", "at_most_variables", "cost", "test", "group", "threshold",
+            "bootstrap", "n_jobs", "seed",
+        ),
+        "Results": ("most", "choose", "output", "quiet", "verbose"),
+        "Items of raw columns, with --items": (
+            "items", "thresholds", "n_thresholds", "max_thresholds", "round_thresholds",
+            "threshold_digits", "categorical", "numeric", "missing", "special", "min_frequency",
+            "min_events",
+        ),
+        "Requirements": (
+            "sign", "monotone", "items_per_variable", "lower", "upper", "fix", "constraints",
+        ),
+        **_READING,
+    },
     **dict.fromkeys(("predict", "explain", "validate", "recalibrate", "report"), _READING),
 })  # fmt: skip
 
@@ -63,6 +87,9 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType({
     ),
     "fit": (
         "riskslim fit patients.csv --outcome died --items --max-size 4 --output score.json",
+    ),
+    "alternatives": (
+        "riskslim alternatives patients.csv --outcome died --items --max-size 4 --prices used",
     ),
     "predict": ('riskslim predict score.json others.csv --id "patient id" --output risks.csv',),
     "explain": ("riskslim explain score.json others.csv --row 0",),

@@ -331,9 +331,7 @@ def bootstrap_intervals(
     }
 
 
-def drawn_numbers(
-    counts: NDArray[np.int64], generator: np.random.Generator
-) -> NDArray[np.int64]:
+def drawn_numbers(counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
     """Draw as many rows as there are, with replacement.
 
     Parameters

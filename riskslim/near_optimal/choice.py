@@ -23,7 +23,13 @@ from riskslim.metrics.discrimination import logistic_loss, operating_points
 from riskslim.metrics.groups import log_odds_from
 from riskslim.metrics.performance import metric_text
 from riskslim.near_optimal.agreement import agreement_of
-from riskslim.near_optimal.rows import RowKinds, held_out_kinds, pool_of, training_kinds
+from riskslim.near_optimal.rows import (
+    TRAINING,
+    RowKinds,
+    held_out_kinds,
+    pool_of,
+    training_kinds,
+)
 from riskslim.score.table import logistic
 from riskslim.solution import percent
 
@@ -326,13 +332,16 @@ class Choice:
         least = min(defined.values())
         return next(rank for rank, value in defined.items() if value <= least + _SAME)
 
-    def chosen(self, by: str | int = "objective") -> RiskScore:
+    def chosen(self, by: str | int = "objective", **options: Any) -> RiskScore:
         """Return the chosen alternative as a risk score.
 
         Parameters
         ----------
         by : str or int, default "objective"
             A criterion, as in :meth:`best`; or a rank of those that are left.
+        **options
+            As :meth:`RiskScore.from_solution` has them: ``problem``, ``raw``. The encoder is that
+            of the data.
 
         Returns
         -------
@@ -344,12 +353,14 @@ class Choice:
             There is no such criterion, or no such rank is left.
         """
         if isinstance(by, str):
-            return self.found.score(self.data, self.best(by))
-        if not is_int(by) or by not in self.ranks:
+            rank = self.best(by)
+        elif is_int(by) and by in self.ranks:
+            rank = int(by)
+        else:
             raise ValueError(
                 f"{by!r} is none of the ranks that are left: {listing(map(str, self.ranks))}"
             )
-        return self.found.score(self.data, int(by))
+        return self.found.score(self.data, rank, **{"encoder": self.data.encoder, **options})
 
     # ---- words -----------------------------------------------------------------------------------
 
@@ -428,10 +439,18 @@ class Choice:
             cells.append(f"{cost_of(self.found, rank):.6g}")
         return cells
 
-    def __str__(self) -> str:
-        kept = f"{len(self)} of {len(self.found)} alternatives"
+    def count(self) -> str:
+        """Say how many alternatives are left, and why the others are not.
+
+        Returns
+        -------
+        str
+        """
         said = f" ({', '.join(self.filters)})" if self.filters else ""
-        return f"{self.table()}\n{kept}{said}."
+        return f"{len(self)} of {len(self.found)} alternatives{said}."
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.count()}"
 
 
 def compare(
@@ -446,6 +465,7 @@ def compare(
     threshold: float = 0.5,
     specificity: float = 0.9,
     costs: Mapping[str, float] | None = None,
+    name: str = TRAINING,
 ) -> Choice:
     """Measure all alternatives by what the objective does not say.
 
@@ -467,6 +487,8 @@ def compare(
     costs : mapping from str to float, optional
         What it costs to measure variables, or items; others cost nothing. A variable costs once,
         however many of its items are used.
+    name : str, default "training rows"
+        What the rows of ``data`` are called, where they are a sample for example.
 
     Returns
     -------
@@ -494,7 +516,7 @@ def compare(
     if not (is_number(specificity) and 0 < specificity < 1):
         raise ValueError(f"specificity must be between 0 and 1, got {specificity!r}")
     checked = None if costs is None else check_costs(found, costs)
-    kinds = [training_kinds(found, data, groups)]
+    kinds = [training_kinds(found, data, groups, name)]
     if X_test is not None:
         if y_test is None and not hasattr(X_test, "labels"):
             raise ValueError("y_test is None, but test rows need labels")

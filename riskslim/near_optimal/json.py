@@ -37,10 +37,11 @@ A value that is not defined is ``null``; an infinite bound is the text "inf" or 
     A list, for the same rows an object: ``rows``, ``threshold``, ``n_alternatives``, and
     ``groups``, of which the first is that of all rows: ``group`` (its label; ``null`` for all),
     ``n_rows``, ``share``, ``ambiguity``, ``discrepancy``, ``mean_range``, ``median_range``,
-    ``largest_range``, and ``range_shares``, the shares of rows whose risks differ by at least 0, 5, 10, 20, 30 and 50
-    percentage points and by less than the next of these.
+    ``largest_range``, and ``range_shares``, the shares of rows whose risks differ by at least 0, 5,
+    10, 20, 30 and 50 percentage points and by less than the next of these.
 ``stability``
-    ``null``, or an object: ``n_samples``, ``n_proven``, ``n_asked``, ``seed``, the objects
+    ``null``, or an object: ``n_samples``, ``n_proven``, ``n_asked``, ``seed``, ``is_interrupted``,
+    the objects
     ``items`` and ``variables`` from names to the number of samples whose best score has them,
     ``sets``, of each set the number of samples whose best score has it, and ``others``, of sets
     that are not listed a list of objects with ``items`` and ``n_samples``.
@@ -216,6 +217,7 @@ def _stability_to_plain(stability: Stability) -> dict[str, Any]:
         "n_samples": stability.n_samples,
         "n_proven": stability.n_proven,
         "seed": stability.seed,
+        "is_interrupted": stability.is_interrupted,
         "items": dict(stability.items),
         "variables": dict(stability.variables),
         "sets": [*stability.sets],
@@ -613,4 +615,5 @@ def _stability_from_plain(plain: Any, n_sets: int) -> Stability | None:
             )
             for name in ("items", "variables")
         }
-        return Stability(**counts, **found, sets=sets, others=others)
+        is_interrupted = _flag(plain["is_interrupted"], "'is_interrupted'")
+        return Stability(**counts, **found, sets=sets, others=others, is_interrupted=is_interrupted)

@@ -34,6 +34,7 @@ __all__ = [
     "held_out_kinds",
     "kinds_of",
     "pool_of",
+    "reader_of",
     "training_kinds",
 ]
 
@@ -205,7 +206,9 @@ def kinds_of(
     )  # fmt: skip
 
 
-def training_kinds(found: Alternatives, data: TrainingData, groups: Any = None) -> RowKinds:
+def training_kinds(
+    found: Alternatives, data: TrainingData, groups: Any = None, name: str = TRAINING
+) -> RowKinds:
     """Take the rows that the alternatives were found on together.
 
     Parameters
@@ -214,6 +217,8 @@ def training_kinds(found: Alternatives, data: TrainingData, groups: Any = None) 
     data : TrainingData
         In memory.
     groups : array-like of shape (n,), optional
+    name : str
+        What the rows are called.
 
     Returns
     -------
@@ -232,7 +237,7 @@ def training_kinds(found: Alternatives, data: TrainingData, groups: Any = None) 
             "were read: leave groups out, or read fewer rows"
         )
     return kinds_of(
-        TRAINING, used, [data.column(j) for j in used.tolist()],
+        name, used, [data.column(j) for j in used.tolist()],
         positive=data.labels > 0, weight=data.sample_weight, groups=groups, numbers=data.counts,
         n_rows=data.n_rows,
     )  # fmt: skip
@@ -275,15 +280,10 @@ def held_out_kinds(
         if y is not None or sample_weight is not None:
             raise ValueError("TrainingData has its labels and weights: leave y and weights out")
         _check_data(found, X)
-        return dataclasses.replace(training_kinds(found, X, groups), name=name)
+        return training_kinds(found, X, groups, name)
+    reader = reader_of(found, data)
     used = _used(found)
     names = [data.feature_names[j] for j in used.tolist()]
-    coef = np.zeros(data.n_features + 1, np.int64)
-    coef[1 + used] = 1
-    # A score of all items, which reads rows as each of the alternatives would.
-    reader = RiskScore.from_coefficients(coef, data)
-    if data.encoder is not None and names:
-        reader = reader.with_variables(data.encoder)
     rows = rows_of(reader, named_rows(reader, X))
     values = rows.values()
     positive = None if y is None else is_positive(y, data.classes, rows.n_samples)
@@ -294,6 +294,27 @@ def held_out_kinds(
         name, used, [values[one] for one in names],
         positive=positive, weight=weight, groups=groups, n_rows=rows.n_samples,
     )  # fmt: skip
+
+
+def reader_of(found: Alternatives, data: TrainingData) -> RiskScore:
+    """Return a score of all items, which reads rows as each of the alternatives would.
+
+    Parameters
+    ----------
+    found : Alternatives
+    data : TrainingData
+        That they were found on.
+
+    Returns
+    -------
+    RiskScore
+        Its risks mean nothing.
+    """
+    used = _used(found)
+    coef = np.zeros(data.n_features + 1, np.int64)
+    coef[1 + used] = 1
+    reader = RiskScore.from_coefficients(coef, data)
+    return reader if data.encoder is None or not len(used) else reader.with_variables(data.encoder)
 
 
 def _used(found: Alternatives) -> NDArray[np.intp]:

@@ -78,6 +78,8 @@ class Stability:
         For each alternative the samples whose best score has exactly its items.
     others : tuple of OtherSet
         Sets that are none of the alternatives, most frequent first.
+    is_interrupted : bool, default False
+        Whether the user ended the searches.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Stability:
     variables: Mapping[str, int]
     sets: tuple[int, ...]
     others: tuple[OtherSet, ...]
+    is_interrupted: bool = False
 
     def share(self, name: str) -> float:
         """Share of the samples whose best score has an item, or a variable.
@@ -241,7 +244,9 @@ def stability(
         _on_sample, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
     )
     results = [one for _, one in sorted(finished.results.items()) if one.items is not None]
-    return _added(found, results, n_samples, random_state)
+    kept = _added(found, results, n_samples, random_state)
+    is_interrupted = len(finished.results) + len(finished.lost) < n_samples
+    return dataclasses.replace(kept, is_interrupted=is_interrupted)
 
 
 class _Sample(NamedTuple):

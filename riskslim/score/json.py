@@ -365,6 +365,16 @@ def _prevalence_from_plain(plain: Any) -> float | None:
 
 
 def certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate as values of JSON.
+
+    Parameters
+    ----------
+    certificate : Certificate
+
+    Returns
+    -------
+    dict
+    """
     # JSON has no infinity: "inf" is text there.
     return {
         name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -373,6 +383,24 @@ def certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
 
 
 def certificate_from_plain(plain: Any, version: int) -> Certificate | None:
+    """Read what :func:`certificate_to_plain` returned.
+
+    Parameters
+    ----------
+    plain : object
+    version : int
+        Of the format of scores that it is in.
+
+    Returns
+    -------
+    Certificate or None
+        None for null.
+
+    Raises
+    ------
+    ValueError
+        It is no certificate.
+    """
     if plain is None:
         return None
     if not isinstance(plain, dict):
@@ -577,7 +605,21 @@ def _checked_plain(text: str | bytes) -> dict[str, Any]:
 
 
 def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; of a key that is given twice, a parser would drop one value silently."""
+    """Make an object of JSON; of a key that is given twice, a parser would drop one value silently.
+
+    Parameters
+    ----------
+    pairs : list of (key, value)
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        A key is given twice.
+    """
     plain = dict(pairs)
     if len(plain) < len(pairs):
         keys = [key for key, _ in pairs]
