@@ -608,19 +608,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> [found.items(rank) for rank in range(len(found))]
         [('age >= 60',), ('smoker',), ()]
         >>> found.score(data, 1).points
-        mappingproxy({'smoker': 3})
+        mappingproxy({'smoker': 5})
         """
         limits = self._limits()
         _check_list(self)
         if not isinstance(X, TrainingData):
             y = one_column(self, y)
         problem, arguments = self._stated(training_data_of(self, X, y, sample_weight), limits)
-        choice = choose_engine(problem, self.engine)
-        if choice.name == "lattice_cpa":
-            raise ValueError(
-                "alternatives need engine='branch_and_bound': lattice_cpa finds one risk score"
-                f"{choice.remark}"
-            )
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
         found = near_optimal_alternatives(
             problem, within, prices=prices, n_sets=n_sets,  # type: ignore[arg-type] # checked there
