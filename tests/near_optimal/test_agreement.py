@@ -165,7 +165,7 @@ def test_merged_rows_count_as_often_as_they_are(tmp_path):
     assert found.groups[0].n_rows == 2000
     for name in plain.groups[0]._fields[1:]:
         assert getattr(found.groups[0], name) == pytest.approx(getattr(plain.groups[0], name))
-    with pytest.raises(ValueError, match="merged.*leave groups out"):
+    with pytest.raises(ValueError, match=r"merged.*leave groups out"):
         agreement(one.found, merged, groups=["f"] * 2000)
     elsewhere = riskslim.read(tmp_path / "rows", "y", memory_limit=1)
     with pytest.raises(ValueError, match=r"not in memory.*riskslim\.sampled"):
