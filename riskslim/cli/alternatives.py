@@ -13,6 +13,7 @@ import typer
 
 import riskslim
 from riskslim._wording import near
+from riskslim.cli import alternatives_options as own
 from riskslim.cli import options
 from riskslim.cli.applying import Applied
 from riskslim.cli.arguments import by_name
@@ -41,23 +42,23 @@ _NOT_OF_SETS = {
 }  # fmt: skip
 # Options of its own, with their defaults.
 _OWN: dict[str, tuple[Any, Any]] = {
-    "within": (options.WithinOfSets, 0.01),
-    "n_sets": (options.NSets, None),
-    "prices": (options.Prices, None),
+    "within": (own.WithinOfSets, 0.01),
+    "n_sets": (own.NSets, None),
+    "prices": (own.Prices, None),
     "time_limit": (options.TimeLimitOfOne, 60.0),
-    "most": (options.Most, 10),
-    "without": (options.WithoutItem, None),
-    "with_": (options.WithItem, None),
-    "at_most_variables": (options.AtMostVariables, None),
-    "cost": (options.Costs, None),
-    "test": (options.TestOfAlternatives, None),
-    "group": (options.GroupColumn, None),
-    "threshold": (options.DecisionRisk, 0.5),
-    "bootstrap": (options.Bootstrap, None),
-    "n_jobs": (options.NJobsOfSamples, None),
-    "seed": (options.SeedOfSamples, 0),
-    "choose": (options.Choose, None),
-    "output": (options.AlternativesOutput, None),
+    "most": (own.Most, 10),
+    "without": (own.WithoutItem, None),
+    "with_": (own.WithItem, None),
+    "at_most_variables": (own.AtMostVariables, None),
+    "cost": (own.Costs, None),
+    "test": (own.TestOfAlternatives, None),
+    "group": (own.GroupColumn, None),
+    "threshold": (own.DecisionRisk, 0.5),
+    "bootstrap": (own.Bootstrap, None),
+    "n_jobs": (own.NJobsOfSamples, None),
+    "seed": (own.SeedOfSamples, 0),
+    "choose": (own.Choose, None),
+    "output": (own.AlternativesOutput, None),
 }
 # Rows of which all are looked at.
 _MOST_ROWS = 1_000_000
@@ -91,11 +92,11 @@ def _signature() -> inspect.Signature:
         for name, parameter in inspect.signature(fit, eval_str=True).parameters.items()
         if name not in _NOT_OF_SETS
     ]
-    own = [
+    others = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in _OWN.items()
     ]
-    return inspect.Signature([*kept, *own])
+    return inspect.Signature([*kept, *others])
 
 
 alternatives.__signature__ = _signature()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-r"""Do the alternatives agree? Ranges of risk, and decisions that depend on the choice of a score.
+r"""Agreement of the alternatives: ranges of risk, and decisions that depend on the choice.
 
 With the best score :math:`h_0` and all alternatives :math:`h \in S`, each of which calls a row
 positive where its risk is at least a threshold, Marx, Calmon & Ustun (2020) measure predictive
@@ -50,7 +50,7 @@ _EXTREME = 0.001
 
 
 class AgreementInGroup(NamedTuple):
-    """How far the alternatives agree on the rows of one group.
+    """Agreement of the alternatives on the rows of one group.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class AgreementInGroup(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Agreement:
-    """How far the alternatives agree on some rows.
+    """Agreement of the alternatives on some rows.
 
     Parameters
     ----------
@@ -438,7 +438,7 @@ def agreement_of(kinds: RowKinds, pool: SolutionPool, threshold: float) -> Agree
 
 
 class _Ranges(NamedTuple):
-    """What the scores say of each kind of rows, and how much of each group one of them changes."""
+    """Log-odds and decisions for each kind of rows, and how much of a group one score changes."""
 
     log_odds: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     n_positive: NDArray[np.int64]

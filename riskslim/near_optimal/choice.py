@@ -1,4 +1,4 @@
-"""Which of the alternatives? Second criteria of each, filters, and the choice as a risk score.
+"""The choice among alternatives: second criteria of each, filters, the chosen one as a score.
 
 The objective cannot tell alternatives apart, or hardly: they are within a share of the best. What
 else speaks for one of them are measures on rows that were not used to find them, differences

@@ -1,4 +1,4 @@
-"""Would other rows of the same kind have led to the same items? Bootstrap samples of the rows.
+"""Stability of items: how often they come back on bootstrap samples of the rows.
 
 A sample has as many rows as there are, drawn with replacement: rows get the number of times that
 they were drawn as a weight. Items and their cut-offs, the loaded rows and their bits stay as they
@@ -63,7 +63,7 @@ class OtherSet(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Stability:
-    """How often items, and sets of items, are those of the best score on bootstrap samples.
+    """Counts of items, and of sets of items, that are those of the best score on bootstrap samples.
 
     Parameters
     ----------

@@ -42,5 +42,5 @@ def test_examples_can_be_parsed(command):
 def test_the_list_of_commands_has_whole_sentences(command):
     first = inspect.cleandoc(COMMANDS[command].help).splitlines()[0]
     assert first.endswith(".")
-    assert f"{command:<11}  {first}\n" in run("--help").stdout
+    assert f"{command:<12}  {first}\n" in run("--help").stdout
     assert "{" not in run(command, "--help").stdout.split("Options:")[0]
