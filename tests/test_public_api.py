@@ -22,7 +22,7 @@ from paths import DOCS, ROOT
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
-Alternatives (solution, within, variables, penalties, ridges, prices=(), variable_prices=())
+Alternatives (solution, within, variables, penalties, ridges, prices=(), variable_prices=(), measures=(), agreement=(), stability=None, costs=None)
 Alternatives.items (self, rank)
 Alternatives.objective (self, rank)
 Alternatives.share (self, rank)
@@ -31,6 +31,13 @@ Alternatives.chosen (self, rank)
 Alternatives.lines (self, by='variables')
 Alternatives.table (self, most=10, by='variables')
 Alternatives.explain (self)
+Alternatives.compare (self, data, **options)
+Alternatives.with_stability (self, problem, n_samples=100, **options)
+Alternatives.with_costs (self, costs)
+Alternatives.to_json (self)
+Alternatives.from_json (cls, text)
+Alternatives.save (self, path)
+Alternatives.load (cls, path)
 Alternatives.pool property
 BranchAndBoundSettings (branching='look_ahead', memory_limit=2147483648, tables='auto', cutoffs='auto', elimination='auto')
 Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1), ridge=0.0, rule=None)
@@ -103,6 +110,7 @@ RiskSLIMClassifier.predict_proba (self, X)
 RiskSLIMClassifier.predict_log_proba (self, X)
 RiskSLIMClassifier.decision_function (self, X)
 RiskSLIMClassifier.score_samples (self, X)
+RiskSLIMClassifier.alternatives (self, X, y=None, sample_weight=None, *, within=0.01, prices=None, n_sets=None)
 RiskSLIMClassifier.required_share (self)
 RiskSLIMClassifier.problem_on (self, data)
 RiskSLIMClassifier.laid_out (self, score)
@@ -113,6 +121,7 @@ RiskSLIMClassifierCV.predict_proba (self, X)
 RiskSLIMClassifierCV.predict_log_proba (self, X)
 RiskSLIMClassifierCV.decision_function (self, X)
 RiskSLIMClassifierCV.score_samples (self, X)
+RiskSLIMClassifierCV.alternatives (self, X, y=None, sample_weight=None, *, within=0.01, prices=None, n_sets=None)
 RiskSLIMClassifierCV.required_share (self)
 RiskSLIMClassifierCV.problem_on (self, data)
 RiskSLIMClassifierCV.laid_out (self, score)
@@ -282,6 +291,7 @@ variable (name)
 MODULES = (
     "riskslim", "riskslim.backend", "riskslim.constraints.files", "riskslim.exceptions",
     "riskslim.exports", "riskslim.items", "riskslim.metrics", "riskslim.model_selection",
+    "riskslim.near_optimal",
     "riskslim.paper", "riskslim.paper.baselines", "riskslim.paper.simulation", "riskslim.plots",
     "riskslim.report",
 )  # fmt: skip

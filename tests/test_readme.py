@@ -429,6 +429,28 @@ def test_every_option_is_documented_with_its_default(command):
     assert len(defaults) >= {"fit": 8, "demo": 1}.get(command, 0)
 
 
+def test_options_of_alternatives_are_those_of_fit_and_its_own():
+    """What is not said of them in their section is as in that of fit."""
+    sections = {
+        command: re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)[0]
+        for command in ("fit", "alternatives")
+    }
+    rows = {
+        command: dict(re.findall(r"^\| `(--[a-z-]+).*\| (.*) \|$", section, re.M))
+        for command, section in sections.items()
+    }
+    own = set(rows["alternatives"])
+    text = invoke("alternatives", "--help").stdout
+    _, *entries = re.split(r"^  (?:-\w, )?(?=--)", text, flags=re.M)
+    helps = {entry.split()[0]: entry for entry in entries}
+    of_fit = set(re.findall(r"`(--[a-z0-9-]+)", sections["fit"]))
+    assert own <= helps.keys()
+    assert helps.keys() - own - {"--help"} <= of_fit
+    for option in own:
+        if found := re.search(r"\[default:\s+([^;\]]+)\]", helps[option]):
+            assert rows["alternatives"][option] == found[1]
+
+
 @pytest.mark.parametrize(
     "document",
     [

@@ -65,7 +65,7 @@ _MOST_ROWS = 1_000_000
 
 
 def alternatives(**given: Any) -> None:
-    """Find every set of items whose best score is about as good as the best one.
+    """Find all sets of items with a score about as good as the best.
 
     Takes the data and the requirements as fit does. Prints the sets with the least objectives, what
     is proven, and for how many rows the decision depends on the choice among them. Ctrl-C ends the

@@ -185,6 +185,15 @@ class Alternatives:
         was asked for.
     variable_prices : tuple of ItemPrice
         The same of variables.
+    measures : tuple of Measures
+        Measures of each score on the training rows, and then on test rows, where
+        :func:`~riskslim.near_optimal.compare` made them.
+    agreement : tuple of Agreement
+        How far the scores agree on the same rows.
+    stability : Stability, optional
+        How often items come back on bootstrap samples, of :meth:`with_stability`.
+    costs : mapping from str to float, optional
+        What it costs to measure variables, or items.
 
     Examples
     --------

@@ -80,6 +80,16 @@ class Measures:
     sensitivity_gap, specificity_gap, called_gap : ndarray of float64, shape (m,)
         Largest difference between two groups of sensitivity, specificity and share of rows that
         are called positive, at the threshold; NaN with fewer than two groups that have them.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, RiskScoreProblem, TrainingData, alternatives
+    >>> X = {"a": [0, 0, 1, 1, 1, 0] * 5, "b": [0, 1, 1, 1, 0, 0] * 5}
+    >>> data = TrainingData(X, [0, 1, 1, 1, 0, 0] * 4 + [0, 0, 1, 1, 1, 0])
+    >>> problem = RiskScoreProblem(data, CoefficientSet(data.feature_names), max_size=2)
+    >>> choice = alternatives(problem, within=1.0).compare(data)
+    >>> choice.found.measures[0].auc.round(3)
+    array([0.978, 0.933])
     """
 
     rows: str
@@ -122,8 +132,8 @@ class Choice:
     >>> data = TrainingData(X, [0, 1, 1, 1, 0, 0] * 4 + [0, 0, 1, 1, 1, 0])
     >>> problem = RiskScoreProblem(data, CoefficientSet(data.feature_names), max_size=2)
     >>> choice = compare(alternatives(problem, within=1.0), data, costs={"a": 1, "b": 20})
-    >>> choice.without("b").chosen("auc").points
-    mappingproxy({'a': 2})
+    >>> choice.at_most(1).chosen("auc").points
+    mappingproxy({'b': 5})
     """
 
     found: Alternatives
