@@ -185,11 +185,13 @@ def kinds_of(
         raise ValueError(f"there are no {name}: at least one is needed")
     each = np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
     labels, code = _coded(groups, n_rows, each > 0)
-    table = np.empty((n_rows, len(columns) + 1))
-    for j, column in enumerate(columns):
+    # A byte for each value where that is enough: rows are compared as strings of bytes.
+    small = all(column.dtype == np.int8 for column in columns)
+    table = np.empty((n_rows, len(columns) + 1), np.int8 if small else np.float64)
+    for j, column in enumerate([*columns, code]):
         table[:, j] = column
-    table[:, -1] = code
-    table += 0.0  # -0.0 is 0.0
+    if not small:
+        table += 0.0  # -0.0 is 0.0
     keys = np.ascontiguousarray(table).view(np.dtype((np.void, table.itemsize * table.shape[1])))
     _, first, place = np.unique(keys.ravel(), return_index=True, return_inverse=True)
     place = place.ravel()
@@ -199,7 +201,7 @@ def kinds_of(
         return np.bincount(place, values, len(first)).astype(np.float64, copy=False)
 
     return RowKinds(
-        name, features, table[first, :-1], code[first], labels, place,
+        name, features, table[first, :-1].astype(np.float64), code[first], labels, place,
         None if positive is None else added(each * positive),
         None if positive is None else added(each * ~positive),
         added(each), np.rint(added(stands_for * (each > 0))).astype(np.int64),
