@@ -186,7 +186,7 @@ def kinds_of(
     each = np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
     labels, code = _coded(groups, n_rows, each > 0)
     # A byte for each value where that is enough: rows are compared as strings of bytes.
-    small = all(column.dtype == np.int8 for column in columns)
+    small = all(_are_small(column) for column in columns)
     table = np.empty((n_rows, len(columns) + 1), np.int8 if small else np.float64)
     for j, column in enumerate([*columns, code]):
         table[:, j] = column
@@ -317,6 +317,14 @@ def reader_of(found: Alternatives, data: TrainingData) -> RiskScore:
     coef[1 + used] = 1
     reader = RiskScore.from_coefficients(coef, data)
     return reader if data.encoder is None or not len(used) else reader.with_variables(data.encoder)
+
+
+def _are_small(column: NDArray[Any]) -> bool:
+    """True if values are whole numbers of a byte."""
+    if column.dtype == np.int8:
+        return True
+    is_within = column.min() >= -128 and column.max() <= 127
+    return bool(is_within and (column == np.rint(column)).all())
 
 
 def _used(found: Alternatives) -> NDArray[np.intp]:
