@@ -131,7 +131,9 @@ class Stability:
         n = self.n_samples
         ended = "" if n == self.n_asked else f" of {self.n_asked} that were asked for"
         listed = sum(self.sets)
-        proven = "all of them are" if self.n_proven == n else f"{self.n_proven} of them are"
+        proven = {n: "all of them are", 0: "none of them is", 1: "1 of them is"}.get(
+            self.n_proven, f"{self.n_proven} of them are"
+        )
         text = (
             f"On {n} bootstrap samples of the rows{ended} a best score was searched for; {proven} "
             f"proven to be the best there. Its items were those of the best score of all rows on "

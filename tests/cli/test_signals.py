@@ -19,7 +19,7 @@ import typer
 
 from fault_rounds import ROUNDS, seed_of
 from programs import program, start_program
-from riskslim import RiskScore
+from riskslim import Alternatives, RiskScore
 from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
 from riskslim.cli.outputs import Delivery
 from riskslim.cli.session import session
@@ -245,6 +245,28 @@ def test_a_signal_returns_the_best_score(hard, tmp_path, signum):
     score = RiskScore.load(tmp_path / "s.json")
     assert score.certificate.status == "interrupted"
     assert out.startswith(f"{score}\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_returns_the_alternatives_that_are_known(hard, tmp_path, signum):
+    process = start_program(
+        "alternatives", hard, "--outcome", "y", "--max-size", 8, "--time-limit", 600, "--prices",
+        "used", "--bootstrap", 3, "--verbose", "--output", "a.json", cwd=tmp_path,
+    )  # fmt: skip
+    try:
+        wait_for_a_bound(process)
+        process.send_signal(signum)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    found = Alternatives.load(tmp_path / "a.json")
+    assert not found.pool.complete
+    assert found.pool.bound <= found.objective(0)
+    assert found.stability is None
+    assert found.explain() in out
 
 
 @pytest.mark.slow
