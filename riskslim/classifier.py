@@ -610,8 +610,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> found.score(data, 1).points
         mappingproxy({'smoker': 5})
         """
-        limits = self._limits()
+        choice = engine_named(self.engine)
+        if choice.name == "lattice_cpa":
+            raise ValueError(
+                "alternatives need engine='branch_and_bound': lattice_cpa finds one risk score"
+                f"{choice.remark}"
+            )
         _check_list(self)
+        limits = self._limits()
         if not isinstance(X, TrainingData):
             y = one_column(self, y)
         problem, arguments = self._stated(training_data_of(self, X, y, sample_weight), limits)
