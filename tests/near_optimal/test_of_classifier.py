@@ -39,10 +39,10 @@ def same(one, other):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {},
-        {"class_weight": "balanced", "l2_penalty": 0.01},
+        {"scale": 2},
+        {"class_weight": "balanced", "l2_penalty": 0.01, "scale": 1.5},
         {"scale": 1, "monotone": {"age": "+"}, "items_per_variable": 1},
-        {"engine": "branch_and_bound", "shrinkage": 2.0, "max_coef": 3},
+        {"engine": "branch_and_bound", "shrinkage": 2.0, "max_coef": 3, "scale": 1},
     ],
     ids=str,
 )
@@ -51,6 +51,7 @@ def test_it_is_that_of_its_problem(parameters):
     classifier = RiskSLIMClassifier(max_size=2, items=ItemEncoder(n_thresholds=3), **parameters)
     found = classifier.alternatives(X, y, weight, within=0.1, prices="used")
     assert len(found) > 1
+    assert found.pool.complete
     with pytest.raises(NotFittedError):
         check_is_fitted(classifier)
     data = riskslim.read(X, y, weight, items=ItemEncoder(n_thresholds=3))
