@@ -12,14 +12,11 @@ import hashlib
 import itertools
 import json
 import re
-import shutil
 import sys
-import tempfile
 import types
 from importlib.resources import files
 from pathlib import Path
 
-import html5lib
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -27,6 +24,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from command_line import run
+from pages import click, parsed, table, text_of
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
@@ -116,32 +114,6 @@ def hostile() -> tuple[RiskScore, dict[str, np.ndarray], np.ndarray]:
     )  # fmt: skip
     risk = score.predict_proba(X)[:, 1]
     return score, X, np.array(score.classes)[(rng.random(200) < risk).astype(int)]
-
-
-@functools.lru_cache(maxsize=8)
-def parsed(page: str):
-    """The document, which tests leave as it is; errors of syntax raise."""
-    root = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
-    for element in root.iter():
-        if isinstance(element.tag, str):  # comments have none
-            element.tag = element.tag.rpartition("}")[2]
-    return root
-
-
-def text_of(element) -> str:
-    return " ".join("".join(element.itertext()).split())
-
-
-def table(root, caption: str) -> list[list[tuple[str, float | None]]]:
-    """Cells of a table as text and value, row by row, its head first."""
-    (found,) = (one for one in root.iter("table") if text_of(one.find("caption")) == caption)
-    return [
-        [
-            (text_of(cell), float(cell.get("data-value")) if cell.get("data-value") else None)
-            for cell in row
-        ]
-        for row in found.iter("tr")
-    ]
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -997,58 +969,6 @@ def test_command_line_refuses_before_the_work(csv, tmp_path, monkeypatch):
 
 # --- in a browser ---------------------------------------------------------------------------------
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-ARGUMENTS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("chromium or chromedriver is not installed: nothing is checked in a browser")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-        try:
-            yield driver
-        finally:
-            driver.quit()
-
-
-@pytest.fixture
-def shown(browser, tmp_path):
-    """Shows a page in a window of a width, and says what the browser had to say and to fetch."""
-
-    def show(page: str, width: int = 1200) -> tuple[list[str], set[str]]:
-        path = tmp_path / "report.html"
-        path.write_text(page, encoding="utf-8")
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
-        )
-        browser.get("about:blank")
-        browser.get_log("browser"), browser.get_log("performance")
-        browser.get(path.as_uri())
-        messages = [json.loads(one["message"])["message"] for one in browser.get_log("performance")]
-        fetched = {
-            one["params"]["request"]["url"]
-            for one in messages
-            if one["method"] == "Network.requestWillBeSent"
-        }
-        return [one["message"] for one in browser.get_log("browser")], fetched - {path.as_uri()}
-
-    return show
-
-
 FILL = """
 const [rows, done] = [arguments[0], []];
 const form = document.getElementById("calculator");
@@ -1064,13 +984,6 @@ for (const row of rows) {
 }
 return done;
 """
-
-
-def click(browser, selector: str) -> None:
-    """Click on an element, away from the result at the lower edge of the window."""
-    element = browser.find_element("css selector", selector)
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-    element.click()
 
 
 def calculated(browser, score: RiskScore, rows: np.ndarray) -> None:
