@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from riskslim.model_selection.cross_validation import CrossValidation
     from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.validation import Validation
     from riskslim.solution import Solution
@@ -1196,6 +1197,7 @@ class RiskScore:
         n_resamples: int | None = None,
         groups: Sequence[str] = (),
         group_threshold: float | None = None,
+        alternatives: Alternatives | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report on the score as one HTML file: sheet, calculator, certificate, metrics.
@@ -1236,6 +1238,9 @@ class RiskScore:
         group_threshold : float, optional
             The risk from which on rows of groups are called positive. By default the threshold of
             the score decides; where it has none, the risk 0.5.
+        alternatives : Alternatives, optional
+            Of :func:`riskslim.alternatives`: other sets of items that are as good, with what was
+            measured of them.
         title : str, optional
             Default: what is predicted.
 
@@ -1246,8 +1251,8 @@ class RiskScore:
         OSError
             The file cannot be written.
         TypeError, ValueError
-            As in :meth:`risk_table`; the rows have one class only; ``cv`` or ``problem`` is about
-            another score, other rows or other features.
+            As in :meth:`risk_table`; the rows have one class only; ``cv``, ``problem`` or
+            ``alternatives`` is about another score, other rows or other features.
 
         See Also
         --------
@@ -1259,7 +1264,7 @@ class RiskScore:
             self, X, y, sample_weight, X_test=X_test, y_test=y_test,
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
             bins=bins, n_resamples=n_resamples, groups=groups, group_threshold=group_threshold,
-            title=title,
+            alternatives=alternatives, title=title,
         )  # fmt: skip
         write_file(path, page)
 

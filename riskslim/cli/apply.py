@@ -37,6 +37,7 @@ from riskslim.cli.export_options import (
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
+    AlternativesFile,
     AverageOf,
     Best,
     By,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from riskslim.cli.applying import RowsOfFile
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.report.grouped import GroupedRows
     from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
@@ -329,6 +331,7 @@ def report(
     no_formulas: NoFormulas = False,
     group: GroupColumns = None,
     threshold: GroupThreshold = None,
+    alternatives: AlternativesFile = None,
     memory_limit: MemoryLimitOfRows = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
@@ -340,7 +343,7 @@ def report(
     with session():
         check_outputs(
             {"--output": output, "--metrics-output": metrics_output},
-            [("risk score", score), ("labels", labels),
+            [("risk score", score), ("labels", labels), ("alternatives", alternatives),
              *(("data", one) for one in (*data, *(test or [])))],
         )  # fmt: skip
         if threshold is not None and not group:
@@ -354,6 +357,7 @@ def report(
 
         loaded = riskslim.RiskScore.load(score)
         risk_score = shown_of(by, points, labels).of(loaded)
+        listed = None if alternatives is None else _alternatives(alternatives, risk_score)
         applied = Applied.of(
             risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
             memory_limit=memory_limit, what="report", rename=rename, positive=positive,
@@ -370,7 +374,7 @@ def report(
         ]  # fmt: skip
         judged = judged_rows(risk_score, *(one[:3] for one in rows), n_resamples=resamples)
         groups = grouped_rows(risk_score, judged, columns, threshold)
-        texts = {output: page_of(risk_score, judged, groups=groups)}
+        texts = {output: page_of(risk_score, judged, groups=groups, alternatives=listed)}
         if metrics_output is not None:
             texts[metrics_output] = _metrics_text(
                 risk_score, judged, groups, formulas=not no_formulas
@@ -380,6 +384,19 @@ def report(
         for one in rows:
             print_remarks(one.remarks)
         print_remarks(tuple(filter(None, [note_on_layout(risk_score, loaded)])))
+
+
+def _alternatives(path: Path, score: riskslim.RiskScore) -> Alternatives:
+    """Read alternatives, before anything is computed."""
+    from riskslim.near_optimal.alternatives import Alternatives
+    from riskslim.report.alternatives import check_alternatives
+
+    found = Alternatives.load(path)
+    try:
+        check_alternatives(score, found)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error} (--alternatives)") from None
+    return found
 
 
 def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:

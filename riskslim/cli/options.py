@@ -607,6 +607,16 @@ GroupColumns = Annotated[
         help="Column for each of whose values there are metrics as well; may be given repeatedly.",
     ),
 ]
+AlternativesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--alternatives",
+        metavar="FILE",
+        help="Other sets of items that are as good, as riskslim alternatives --output writes them: "
+        "a section of the report.",
+        show_default=False,
+    ),
+]
 GroupThreshold = Annotated[
     float | None,
     typer.Option(

@@ -14,7 +14,7 @@ import functools
 import hashlib
 import importlib.util
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from riskslim.model_selection.cross_validation import CrossValidation
     from riskslim.model_selection.shrinkage import ShrinkagePath
     from riskslim.model_selection.size_path import ModelSizePath
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.alternatives import AlternativesSection
     from riskslim.report.grouped import GroupedRows
     from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
@@ -53,6 +55,7 @@ def render(
     n_resamples: int | None = None,
     groups: Sequence[str] = (),
     group_threshold: float | None = None,
+    alternatives: Alternatives | None = None,
     title: str | None = None,
 ) -> str:
     """Write the report on a risk score as a text; :meth:`riskslim.RiskScore.report` saves it.
@@ -62,7 +65,7 @@ def render(
     score : RiskScore
     X, y, sample_weight, X_test, y_test, sample_weight_test
         As in :meth:`riskslim.RiskScore.report`.
-    cv, problem, size_path, bins, n_resamples, groups, group_threshold, title
+    cv, problem, size_path, bins, n_resamples, groups, group_threshold, alternatives, title
         As in :meth:`riskslim.RiskScore.report`.
 
     Returns
@@ -86,20 +89,24 @@ def render(
     (True, False)
     """
     check_packages()
+    from riskslim.report.alternatives import check_alternatives
     from riskslim.report.grouped import grouped_rows
     from riskslim.report.inputs import check_path
     from riskslim.report.rows import judged_rows
 
     if size_path is not None:
         check_path(size_path)
+    if alternatives is not None:
+        check_alternatives(score, alternatives)
     rows = judged_rows(
         score, (X, y, sample_weight), (X_test, y_test, sample_weight_test), bins=bins,
         n_resamples=n_resamples,
     )  # fmt: skip
     grouped = grouped_rows(score, rows, groups, group_threshold)
     return page_of(
-        score, rows, cv=cv, problem=problem, size_path=size_path, groups=grouped, title=title
-    )
+        score, rows, cv=cv, problem=problem, size_path=size_path, groups=grouped,
+        alternatives=alternatives, title=title,
+    )  # fmt: skip
 
 
 def page_of(
@@ -110,6 +117,7 @@ def page_of(
     problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
     size_path: ModelSizePath | ShrinkagePath | None = None,
     groups: Sequence[GroupedRows] = (),
+    alternatives: Alternatives | None = None,
     title: str | None = None,
 ) -> str:
     """Write the report on rows that were judged.
@@ -119,7 +127,7 @@ def page_of(
     score : RiskScore
     rows : sequence of Rows
         Of :func:`~riskslim.report.rows.judged_rows`.
-    cv, problem, size_path, title
+    cv, problem, size_path, alternatives, title
         As in :func:`render`.
     groups : sequence of GroupedRows, optional
         Of :func:`~riskslim.report.grouped.grouped_rows`.
@@ -132,11 +140,12 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        ``cv`` or ``problem`` is about another score, other rows or other features.
+        ``cv``, ``problem`` or ``alternatives`` is about another score, other rows or other
+        features.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # remarks say it, of each column
-        return _page(score, rows, cv, problem, size_path, groups, title)
+        return _page(score, rows, cv, problem, size_path, groups, alternatives, title)
 
 
 def _page(
@@ -146,6 +155,7 @@ def _page(
     problem: RiskScoreProblem | RiskSLIMClassifier | None,
     size_path: ModelSizePath | ShrinkagePath | None,
     groups: Sequence[GroupedRows],
+    alternatives: Alternatives | None,
     title: str | None,
 ) -> str:
     from riskslim.report import diagrams
@@ -179,7 +189,8 @@ def _page(
     # What is observed on test rows says more.
     sheet = score.sheet(*labelled(score, rows[-1]))
     asked, thresholds = _asked(score), diagrams.thresholds(rows)
-    script = _script(score, asked, sheet, rows[-1].name)
+    section = _alternatives(score, alternatives)
+    script = _script(score, asked, sheet, rows[-1].name, section)
     said = remarks(score, rows, stated, drifts)
     return _template().render(
         title=title or sheet.title,
@@ -208,6 +219,7 @@ def _page(
         operating=[operating_table(score, one) if one.has_both_classes else None for one in rows],
         requirements=requirements(score, stated) or None,
         **_path_parts(score, size_path),
+        alternatives=section,
         data=data_table(score, rows),
         features=feature_table(score, rows),
         variables=variable_table(score, rows),
@@ -233,6 +245,14 @@ def _path_parts(
     if size_path is None:
         return {"sizes": None, "path_diagram": None}
     return {"sizes": path_tables(score, size_path), "path_diagram": path_diagram(size_path)}
+
+
+def _alternatives(
+    score: RiskScore, alternatives: Alternatives | None
+) -> AlternativesSection | None:
+    from riskslim.report.alternatives import alternatives_section
+
+    return None if alternatives is None else alternatives_section(score, alternatives)
 
 
 def _digest(script: str) -> str:
@@ -308,9 +328,15 @@ def _asked(score: RiskScore) -> dict[str, Any]:
     }
 
 
-def _script(score: RiskScore, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
+def _script(
+    score: RiskScore,
+    asked: dict[str, Any],
+    sheet: SheetContent,
+    rows_name: str,
+    alternatives: AlternativesSection | None,
+) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
-    from riskslim.exports.javascript import javascript_text, to_javascript
+    from riskslim.exports.javascript import to_javascript
     from riskslim.report.calculator import calculator_risks
     from riskslim.report.rule import decision_words
 
@@ -320,10 +346,19 @@ def _script(score: RiskScore, asked: dict[str, Any], sheet: SheetContent, rows_n
         "calculatorDecision": decision_words(score),
     }
     program = to_javascript(score, inputs="items")
-    stated = "".join(
+    text = f"{program}{_stated(constants)}{_file('report.js')}"
+    if alternatives is None:
+        return text
+    return f"{text}{_stated(alternatives.constants)}{_file('alternatives.js')}"
+
+
+def _stated(constants: Mapping[str, Any]) -> str:
+    """Constants as statements of JavaScript."""
+    from riskslim.exports.javascript import javascript_text
+
+    return "".join(
         f"const {name} = {javascript_text(value)};\n" for name, value in constants.items()
     )
-    return f"{program}{stated}{_file('report.js')}"
 
 
 def _file(name: str) -> str:

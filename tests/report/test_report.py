@@ -24,6 +24,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from command_line import run
+from listed import listed
 from pages import click, parsed, table, text_of
 from riskslim import (
     CoefficientSet,
@@ -134,11 +135,17 @@ def real() -> str:
     return render(score, {"x": x}, y, n_resamples=30)
 
 
+def with_alternatives() -> str:
+    one = listed()
+    return render(one.score, one.X, one.y, n_resamples=0, alternatives=one.found)
+
+
 PAGES = {
     "plain": plain,
     "hostile": lambda: render(*hostile()),
     "no points": lambda: render(RiskScore(-1, {}, feature_names=["a"]), {"a": [0, 1]}, [0, 1]),
     "real": real,
+    "alternatives": with_alternatives,
 }
 
 
@@ -194,8 +201,13 @@ def test_page_is_accessible(name, full):
     drawings = list(root.iter("svg"))
     assert len(drawings) >= 4
     assert all(one.get("role") == "img" and len(one.get("aria-label")) > 40 for one in drawings)
-    labels = {one.get("for") for one in root.iter("label")}
-    assert {one.get("id") for one in root.iter("input")} == labels
+    # A label is for what it names, or for what is within it.
+    controls = [one.get("id") for one in root.iter() if one.tag in ("input", "select")]
+    labels = [
+        one.get("for") or next(inner.get("id") for inner in one if inner.tag in ("input", "select"))
+        for one in root.iter("label")
+    ]
+    assert sorted(controls) == sorted(labels)
     levels = [int(one.tag[1]) for one in root.iter() if re.fullmatch("h[1-6]", str(one.tag))]
     assert levels.count(1) == 1
     assert max(levels) == 2
