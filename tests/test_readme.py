@@ -93,6 +93,25 @@ def test_the_page_on_rules_prints_what_is_shown(capsys):
     assert certificate.rule.is_tie_proven
 
 
+@pytest.mark.slow
+def test_the_page_on_alternatives_prints_what_is_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "alternatives.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^```(python|python continued|text)\n(.*?)^```$", text, re.M | re.S)
+    assert [kind for kind, _ in parts].count("text") == 6
+    namespace = {}
+    for kind, part in parts:
+        if kind == "text":
+            assert capsys.readouterr().out == part
+        else:
+            exec(compile(part, "docs/alternatives.md", "exec"), namespace)
+    assert namespace["found"].pool.complete
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<h2 id="alternatives">' in page
+    # The two words of the page are told apart: what is proven is not always there again.
+    assert namespace["stable"].sets[0] < namespace["stable"].n_samples
+
+
 def test_the_demo_prints_what_is_shown():
     result = invoke("demo")
     assert result.exit_code == 0, result.output
