@@ -30,7 +30,7 @@ print(found)
 # have is hard to replace; of several that share the places, one may be chosen.
 
 ranks = range(len(found))
-variable = dict(zip(found.solution.feature_names, found.variables))
+variable = dict(zip(found.solution.feature_names, found.variables, strict=True))
 asked = [{variable[name] for name in found.items(rank)} for rank in ranks]
 shares = {name: sum(name in one for one in asked) / len(found) for name in set().union(*asked)}
 names = sorted(shares, key=shares.get)

@@ -377,7 +377,7 @@ def report(
         texts = {output: page_of(risk_score, judged, groups=groups, alternatives=listed)}
         if metrics_output is not None:
             texts[metrics_output] = _metrics_text(
-                risk_score, judged, groups, formulas=not no_formulas
+                risk_score, judged, groups, listed, formulas=not no_formulas
             )
         for file, text in texts.items():
             write_text(text, file)
@@ -409,12 +409,17 @@ def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:
 
 
 def _metrics_text(
-    score: RiskScore, rows: list[Rows], groups: list[GroupedRows], *, formulas: bool
+    score: RiskScore,
+    rows: list[Rows],
+    groups: list[GroupedRows],
+    alternatives: Alternatives | None,
+    *,
+    formulas: bool,
 ) -> str:
     """All figures of a report as CSV."""
     from riskslim.report.records import RECORD, records
 
-    found = records(score, rows, groups)
+    found = records(score, rows, groups, alternatives)
     lines = ([one.get(name, "") for name in RECORD] for one in found)
     cells = (["" if cell != cell else cell for cell in line] for line in lines)
     return csv_text([RECORD, *cells], formulas=formulas)

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.risk_score import RiskScore
 
-__all__ = ["AlternativesSection", "alternatives_section", "check_alternatives"]
+__all__ = ["CRITERIA", "AlternativesSection", "alternatives_section", "check_alternatives"]
 
 # Scores on a page, and rows of its picture: more can neither be seen nor compared.
 MOST_SCORES, MOST_ITEMS = 500, 60
 # Second criteria that a page shows, with their headings.
-_CRITERIA = {
+CRITERIA = {
     "auc": "AUC", "cal": "CAL", "sensitivity_gap": "sensitivity gap",
     "specificity_gap": "specificity gap",
 }  # fmt: skip
@@ -171,7 +171,7 @@ def _figures(alternatives: Alternatives, n_shown: int) -> dict[tuple[str, str], 
     found = {}
     for measured in alternatives.measures:
         is_last = measured is alternatives.measures[-1]
-        for name in _CRITERIA if is_last else ("auc",):
+        for name in CRITERIA if is_last else ("auc",):
             values = tuple(map(float, getattr(measured, name)[:n_shown]))
             if not all(map(math.isnan, values)):
                 found[measured.rows, name] = values
@@ -298,7 +298,7 @@ def _picture(listing: Listing) -> Diagram:
     ]
     strips = [_strip("above the best", listing.above, percent)]
     strips += [
-        _strip(f"{_CRITERIA[name]}, {rows_name}", values, functools.partial(metric_text, name))
+        _strip(f"{CRITERIA[name]}, {rows_name}", values, functools.partial(metric_text, name))
         for (rows_name, name), values in listing.figures.items()
         if name == "auc"
     ]
@@ -330,7 +330,7 @@ def _strip(name: str, values: Sequence[float], text: Any) -> Strip:
 def _table(listing: Listing, alternatives: Alternatives) -> ReportTable:
     costs, returns = _costs(alternatives), _returns(alternatives)
     heads = ["Rank", "Above the best", "Items with points", "Variables"]
-    heads += [f"{_CRITERIA[name]}, {rows}" for rows, name in listing.figures]
+    heads += [f"{CRITERIA[name]}, {rows}" for rows, name in listing.figures]
     heads += [*(["Cost"] if costs else []), *(["Came back"] if returns else [])]
     rows = []
     for rank in range(len(listing)):
@@ -377,7 +377,7 @@ def _note_on_table(listing: Listing, has_returns: bool) -> str:
 
 
 def _costs(alternatives: Alternatives) -> list[float]:
-    """What each score costs to measure; empty where that is not known."""
+    """Cost of measuring what each score asks for; empty where that is not known."""
     costs = alternatives.costs
     if costs is None:
         return []

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = ["check_packages", "render"]
 
+# What the calculator asks for: names in the template, and those of constants of the script.
+_ASKED = {
+    "items": "calculatorItems",
+    "families": "calculatorFamilies",
+    "variables_asked": "calculatorVariables",
+    "numbers_asked": "calculatorNumbers",
+}
+
 
 def render(
     score: RiskScore,
@@ -198,10 +206,7 @@ def _page(
         sheet=sheet_html(sheet, line=PAGE_LINE),
         sheet_rows=rows[-1].name,
         glance=glance(rows[-1]),
-        items=asked["calculatorItems"],
-        families=asked["calculatorFamilies"],
-        variables_asked=asked["calculatorVariables"],
-        numbers_asked=asked["calculatorNumbers"],
+        **{part: asked[name] for part, name in _ASKED.items()},
         certificate=certificate_table(score),
         **rule_parts(score, rows, cv),
         metrics=metrics_table(rows, cv),

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from riskslim.items.item import value_text
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.groups import risk_groups
+from riskslim.report.alternatives import CRITERIA
 from riskslim.report.drift import Drift, drifts_of
 from riskslim.report.grouped import GroupedRows, group_name
 from riskslim.report.recalibrated import links_of, metrics_of, risk_ends
@@ -26,6 +28,7 @@ from riskslim.score.operating_point import share_intervals, shown_threshold
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
+    from riskslim.near_optimal.alternatives import Alternatives
     from riskslim.risk_score import RiskScore
 
 __all__ = ["RECORD", "records"]
@@ -36,13 +39,19 @@ RECORD = ("data", "part", "column", "name", "statistic", "value", "lower", "uppe
 # Part, column of groups, name, statistic and value.
 _Line: TypeAlias = tuple[str, str, Any, str, "float | Interval"]
 
+_AGREEMENT = (
+    "n_rows", "ambiguity", "discrepancy", "mean_range", "median_range", "largest_range",
+)  # fmt: skip
 _CERTIFIED = (
     "objective", "lower_bound", "optimality_gap", "loss", "n_samples", "bound_tolerance",
 )  # fmt: skip
 
 
 def records(
-    score: RiskScore, rows: Sequence[Rows], groups: Sequence[GroupedRows] = ()
+    score: RiskScore,
+    rows: Sequence[Rows],
+    groups: Sequence[GroupedRows] = (),
+    alternatives: Alternatives | None = None,
 ) -> list[dict[str, Any]]:
     """All figures of a report on rows.
 
@@ -53,6 +62,8 @@ def records(
         Given rows, and test rows if there are any.
     groups : sequence of GroupedRows, optional
         Of :func:`~riskslim.report.grouped.grouped_rows`.
+    alternatives : Alternatives, optional
+        Other sets of items that are as good.
 
     Returns
     -------
@@ -72,6 +83,9 @@ def records(
         item          a feature with points
         variable      a variable, or a raw column
         group         the rows with this value in ``column``
+        alternative   a set of items by its rank, 0 for the best
+        price         an item, or a variable: the best score ``without`` it or ``with`` it
+        agreement     the rows of a group, or all rows, by all alternatives
         ============  ============================================================================
 
         NaN where there is no value or no interval.
@@ -90,6 +104,8 @@ def records(
             found.append(_record(one.name, *line))
     for grouped in groups:
         found += [_record(grouped.data, *line) for line in _groups(grouped)]
+    if alternatives is not None:
+        found += [_record(data, *line) for data, line in _alternatives(alternatives)]
     return found
 
 
@@ -230,3 +246,24 @@ def _groups(grouped: GroupedRows) -> Iterator[_Line]:
         for statistic, value in group._asdict().items():
             if statistic != "group":
                 yield "group", grouped.column, group_name(group), statistic, value
+
+
+def _alternatives(alternatives: Alternatives) -> Iterator[tuple[str, _Line]]:
+    """Figures of alternatives, with what the rows are called."""
+    for rank in range(len(alternatives)):
+        yield "", ("alternative", "", rank, "above_best", alternatives.share(rank))
+        for measured in alternatives.measures:
+            for statistic in CRITERIA:
+                value = float(getattr(measured, statistic)[rank])
+                yield measured.rows, ("alternative", "", rank, statistic, value)
+    for one in (*alternatives.prices, *alternatives.variable_prices):
+        statistic = "without" if one.is_used else "with"
+        yield (
+            "",
+            ("price", "", one.feature, statistic, Interval(one.price, one.lowest_price, one.price)),
+        )
+    for agreement in alternatives.agreement:
+        for group in agreement.groups:
+            name = "" if group.group is None else value_text(group.group)
+            for statistic in _AGREEMENT:
+                yield agreement.rows, ("agreement", "", name, statistic, getattr(group, statistic))

@@ -20,6 +20,8 @@ from riskslim import RiskScore
 from riskslim.near_optimal.prices import ItemPrice
 from riskslim.report import alternatives as section
 from riskslim.report import render
+from riskslim.report.records import records
+from riskslim.report.rows import judged_rows
 from riskslim.solution import percent
 
 SCORES = "Scores of the list"
@@ -342,13 +344,53 @@ def test_command_line(tmp_path):
     one.X.assign(diabetes=one.y).to_csv(tmp_path / "rows.csv", index=False)
     made = tmp_path / "report.html"
     arguments = ["report", tmp_path / "score.json", tmp_path / "rows.csv", "--output", made]
-    run(*arguments, "--resamples", 0, "--alternatives", tmp_path / "sets.json")
+    figures = tmp_path / "figures.csv"
+    run(*arguments, "--resamples", 0, "--alternatives", tmp_path / "sets.json",
+        "--metrics-output", figures)  # fmt: skip
+    assert "\n,alternative,,0,above_best,0.0,," in figures.read_text(encoding="utf-8")
     rows = table(parsed(made.read_text(encoding="utf-8")), SCORES)
     assert [value for _, value in column(rows, "Rank")] == list(range(len(one.found)))
     made.unlink()
     result = run(*arguments, "--alternatives", tmp_path / "score.json", code=2)
     assert "not a list of alternatives" in result.stderr
     assert not made.exists()
+
+
+def test_records_are_the_figures_of_the_page():
+    one = listed()
+    found = records(
+        one.score, judged_rows(one.score, (one.X, one.y, None), n_resamples=0), (), one.found
+    )
+    by_part: dict[str, list[dict]] = {}
+    for record in found:
+        by_part.setdefault(record["part"], []).append(record)
+    root = parsed(page())
+    rows = table(root, SCORES)
+    for head, data, statistic in (
+        ("Above the best", "", "above_best"),
+        ("AUC, training rows", "training rows", "auc"),
+        ("CAL, test rows", "test rows", "cal"),
+    ):
+        values = [
+            (record["name"], record["value"])
+            for record in by_part["alternative"]
+            if (record["data"], record["statistic"]) == (data, statistic)
+        ]
+        assert values == [*enumerate(value for _, value in column(rows, head))]
+    prices = {record["name"]: record for record in by_part["price"]}
+    for kind in ("item", "variable"):
+        for row in table(root, f"Price of each {kind}")[1:]:
+            record = prices[row[0][0]]
+            assert (record["value"], record["lower"]) == (row[2][1], row[3][1])
+            assert f"{record['statistic']} it" == row[1][0]
+    for agreement in one.found.agreement:
+        cells = table(root, f"Do the scores agree? {agreement.rows}")[1:]
+        depends = {
+            record["name"] or "all rows": record["value"]
+            for record in by_part["agreement"]
+            if (record["data"], record["statistic"]) == (agreement.rows, "ambiguity")
+        }
+        assert depends == {row[0][0]: row[2][1] for row in cells}
 
 
 # --- in a browser ---------------------------------------------------------------------------------
