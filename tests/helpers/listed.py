@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from riskslim import (
+    Alternatives,
     Certificate,
     CoefficientSet,
     ItemEncoder,
@@ -21,7 +22,7 @@ from riskslim import (
     alternatives,
     read,
 )
-from riskslim.near_optimal.alternatives import Alternatives
+from riskslim.near_optimal import Measures
 
 
 class Listed(NamedTuple):
@@ -91,4 +92,8 @@ def made_up(names: list[str], variables: list[str], n: int, seed: int = 0) -> Al
     certificate = Certificate(Status.OPTIMAL, 0.5, 0.5, len(sets), 0.5, 0.0, 0.0, "example", 100)
     solution = Solution(coef[0][1:], -3, certificate, tuple(names), pool=pool)
     zeros = np.zeros(n)
-    return Alternatives(solution, 0.01, tuple(variables), zeros, zeros)
+    measures = tuple(
+        Measures(rows, 100, 0.5, 0.9, ("f", "m"), *rng.random((7, n)))
+        for rows in ("training rows", "test rows")
+    )
+    return Alternatives(solution, 0.01, tuple(variables), zeros, zeros, measures=measures)

@@ -220,6 +220,12 @@ def luminance(colour: str) -> float:
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
+def mixed(one: str, other: str, share: float) -> str:
+    """A colour that lets another one through."""
+    pairs = ((int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
 def contrast(one: str, other: str) -> float:
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
@@ -238,6 +244,14 @@ def test_colours_have_contrast():
                 assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
         for line in ("blue", "orange", "grey"):
             assert contrast(colours[line], colours["surface"]) >= 3
+        # Points that are written into fields are on shades of a colour.
+        shades = [
+            float(share) for share in re.findall(r"\.written \.s\d \{ fill-opacity: (.*?);", style)
+        ]
+        assert len(shades) == 5
+        for line, share in itertools.product(("blue", "orange"), shades):
+            field = mixed(colours[line], colours["surface"], share)
+            assert contrast(colours["ink"], field) >= 4.5, (line, share)
 
 
 @pytest.mark.slow
