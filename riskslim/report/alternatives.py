@@ -303,7 +303,7 @@ def _picture(listing: Listing) -> Diagram:
         if name == "auc"
     ]
     shown = [(listing.items[k], f"{listing.counts[k] / n:.0%}") for k in rows]
-    most = ", ".join(f"{name} in {share}" for name, share in shown[:10])
+    most = ", ".join(f"{name} in {share}" for name, share in shown[:10]) or "none"
     caption = (
         "Items by scores: each column is a score, each field an item with points. Blue raises the "
         "risk, orange lowers it, the darker the more points. On the right, the share of the scores "
@@ -313,7 +313,8 @@ def _picture(listing: Listing) -> Diagram:
         caption += f"The {len(rows)} items that most scores have are shown. "
     return matrix(
         shown, columns, strips,
-        f"Items of {n} scores: {most}. The table has the items and the points of each.",
+        f"Items of {n} {'score' if n == 1 else 'scores'}: {most}. The table has the items and the "
+        "points of each.",
         f"{caption}The table below has all numbers.",
     )  # fmt: skip
 
@@ -393,7 +394,7 @@ def _costs(alternatives: Alternatives) -> list[float]:
 def _returns(alternatives: Alternatives) -> list[float]:
     """Share of the samples whose best score has the items of each; empty where not computed."""
     stability = alternatives.stability
-    if stability is None:
+    if stability is None or not stability.n_samples:
         return []
     return [count / stability.n_samples for count in stability.sets[:MOST_SCORES]]
 

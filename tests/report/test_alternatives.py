@@ -17,6 +17,7 @@ from command_line import run
 from listed import listed, made_up
 from pages import click, parsed, table, text_of
 from riskslim import RiskScore
+from riskslim.near_optimal import Stability
 from riskslim.near_optimal.prices import ItemPrice
 from riskslim.report import alternatives as section
 from riskslim.report import render
@@ -275,6 +276,27 @@ def test_what_is_known_is_rounded_down():
         root = parsed(page_of(dataclasses.replace(found, solution=solution)))
         (script,) = root.iter("script")
         assert re.search("const alternativeKnown = (.*);", script.text)[1] == text
+
+
+def test_a_list_of_one_score_without_items(shown, browser):
+    names, variables = names_of(3)
+    found = made_up(names, variables, 1)
+    pool = dataclasses.replace(found.pool, coefficients=np.array([[-3, 0, 0, 0]]))
+    solution = dataclasses.replace(found.solution, coefficients=np.zeros(3, np.int64), pool=pool)
+    text = page_of(dataclasses.replace(found, solution=solution))
+    ((*_, items, size),) = [row[:4] for row in table(parsed(text), SCORES)[1:]]
+    assert (items, size) == (("none", None), ("0", 0))
+    assert shown(text) == ([], set())
+    assert browser.execute_script(LEFT)[:3] == [[True], [True], "1 of 1 score"]
+
+
+@pytest.mark.usefixtures("no_diagrams")
+def test_samples_without_a_search_say_nothing():
+    found = listed().found
+    none = Stability(5, 0, 0, 0, {}, {}, (0,) * len(found), ())
+    root = parsed(report_on(dataclasses.replace(found, stability=none)))
+    assert "Came back" not in [text for text, _ in table(root, SCORES)[0]]
+    assert not [one for one in root.iter("caption") if "How often" in text_of(one)]
 
 
 @pytest.mark.usefixtures("no_diagrams")
