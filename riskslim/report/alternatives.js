@@ -25,6 +25,12 @@
     return value === "" || Number.isNaN(Number(value)) ? Infinity : Number(value);
   }
 
+  function best(rank) {
+    return rank === 0
+      ? "The best score of all, of rank 0, is among them."
+      : "The best of them has rank " + rank + ", " + alternativeTexts[rank] + " above the best.";
+  }
+
   // What is known of all scores where none is left: none with an objective below both limits.
   function nothing(above) {
     const known = alternativeKnown === null ? Infinity : 100 * alternativeKnown;
@@ -59,9 +65,7 @@
     const first = left.indexOf(true);
     document.getElementById("alternatives-count").textContent =
       count + " of " + sets.length + (sets.length === 1 ? " score" : " scores");
-    document.getElementById("alternatives-best").textContent = count
-      ? "The best of them has rank " + first + ", " + alternativeTexts[first] + " above the best."
-      : nothing(above);
+    document.getElementById("alternatives-best").textContent = count ? best(first) : nothing(above);
   }
 
   form.addEventListener("input", update);
