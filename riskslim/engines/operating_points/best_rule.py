@@ -27,7 +27,7 @@ from riskslim.engines.operating_points.listing import fits_of_list, rule_pool
 from riskslim.engines.operating_points.row_bounds import least_wrong_of_rows
 from riskslim.engines.operating_points.rule_search import BestRule, RuleList, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
-from riskslim.engines.operating_points.support_rules import Measure, SupportRules
+from riskslim.engines.operating_points.support_rules import MOST_NODES, Measure, SupportRules
 from riskslim.engines.operating_points.ties import Fit, fitted_on_rows, least_objective
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
@@ -330,8 +330,10 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
 
     def _why_incomplete(self, search: RuleSearch) -> str:
         """Say why not all is proven; empty if all is."""
-        if search.is_complete:
+        if search.is_complete and search.unsettled > search.better:
             return ""
+        if search.is_complete and not self.stop[0]:
+            return f"of some sets of features only {MOST_NODES:,} vectors of points were looked at"
         if search.n_searched >= search.node_limit:
             return "node limit reached"
         return self._beyond_tables

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Fit", "Tie", "fitted", "fitted_on_rows", "least_objective"]
 
-# Vectors of points of one support that are compared, and how many at a time.
-MOST_VECTORS, AT_A_TIME = 400_000, 20_000
+# Vectors of points of one support that are compared.
+MOST_VECTORS = 400_000
+# Cells of all vectors that are fitted at a time: limits are asked for in between, and these take a
+# part of a second.
+CELLS_AT_A_TIME = 8192
 
 
 class Fit(NamedTuple):
@@ -90,6 +93,8 @@ def least_objective(
         if found is None or not found.is_all:
             bound = min(bound, lower)
         fit = None if found is None else fitted(rules, found, best)
+        if rules.stop[0]:
+            bound = min(bound, lower)
         if fit is not None:
             best = fit
     return Tie(best, bound if best is None else min(bound, best.objective))
@@ -128,7 +133,8 @@ def fitted(rules: SupportRules, found: Found, known: Fit | None = None) -> Fit |
     Returns
     -------
     Fit or None
-        None: it was stopped, or all are worse, or none is feasible.
+        Of those that were fitted before a stop. None: it was stopped before, or all are worse, or
+        none is feasible.
     """
     problem, features = rules.problem, found.features
     cells = rules.cells(features) if len(found.points) else None
@@ -139,8 +145,11 @@ def fitted(rules: SupportRules, found: Found, known: Fit | None = None) -> Fit |
     x, weights = x[:, counted], weights[:, counted]
     price = math.fsum(problem.l0_penalty[features])
     best = known
-    for start in range(0, len(found.points), AT_A_TIME):
-        points = found.points[start : start + AT_A_TIME]
+    at_a_time = max(CELLS_AT_A_TIME // max(x.shape[1], 1), 1)
+    for start in range(0, len(found.points), at_a_time):
+        if start and rules.stop[0]:
+            break
+        points = found.points[start : start + at_a_time]
         low, high = rules.intercepts(features, points)
         squares = (points.astype(np.float64) ** 2) @ problem.l2_penalty[features]
         fit = best_intercepts(points @ x, weights, problem.scales, squares, low, high)

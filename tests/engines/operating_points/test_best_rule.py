@@ -329,13 +329,42 @@ def test_vectors_that_are_too_many_leave_a_tie_unproven(monkeypatch):
     assert found.lower_bound <= expected.objective
 
 
+def test_a_stop_ends_the_comparison_of_equal_rules(monkeypatch):
+    X, y, _ = table(10)
+    required = RequiredShare("sensitivity", 1.0)
+    expected = best_rule(problem_of(X, y), required).certificate
+    assert expected.rule.is_tie_proven
+    compared, asked = [], []
+    fitted, best_intercepts = ties.fitted, ties.best_intercepts
+
+    def comparing(rules, *args):
+        compared.append(rules)
+        return fitted(rules, *args)
+
+    def stopping(*args):
+        if compared:
+            asked.append(None)
+            compared[0].stop[0] = len(asked) >= 3
+        return best_intercepts(*args)
+
+    monkeypatch.setattr(ties, "CELLS_AT_A_TIME", 1)
+    monkeypatch.setattr(ties, "fitted", comparing)
+    monkeypatch.setattr(ties, "best_intercepts", stopping)
+    found = best_rule(problem_of(X, y), required).certificate
+    assert len(asked) == 3
+    assert found.rule.is_best
+    assert not found.rule.is_tie_proven
+    assert found.lower_bound <= expected.objective
+
+
 def test_points_that_are_too_many_leave_their_support_unsettled(monkeypatch):
     X, y, _ = table(11)
     exact = best_rule(problem_of(X, y), SENSITIVITY).certificate.rule
     monkeypatch.setattr(support_rules, "MOST_NODES", 3)
-    rule = best_rule(problem_of(X, y), SENSITIVITY).certificate.rule
-    assert rule.bound >= exact.shares.true_negatives
-    assert not rule.is_best
+    certificate = best_rule(problem_of(X, y), SENSITIVITY).certificate
+    assert certificate.rule.bound >= exact.shares.true_negatives
+    assert not certificate.rule.is_best
+    assert certificate.message.startswith("of some sets of features only")
 
 
 def test_a_time_limit_and_the_user_end_the_search():
