@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from riskslim._wording import near
@@ -176,8 +176,8 @@ class Dialect:
     is_name : callable
         Whether a column can have the name.
     booleans_are_numbers : bool
-    one_row : str
-        A table of one row with two columns ``{0}`` and ``{1}``, both 0, for FROM.
+    has_values : bool
+        Whether a table of one row for FROM is written with VALUES, as the standard has it.
     """
 
     identifier: Callable[[str], str]
@@ -192,7 +192,23 @@ class Dialect:
     key: Callable[[str], str] = str
     is_name: Callable[[str], bool] = bool
     booleans_are_numbers: bool = False
-    one_row: str = "(SELECT 0 AS {0}, 0 AS {1}) AS o"
+    has_values: bool = False
+
+    def one_row(self, names: Sequence[str]) -> str:
+        """A table of one row, for FROM, whose columns are all 0.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the columns, in quotes.
+
+        Returns
+        -------
+        str
+        """
+        if self.has_values:
+            return f"(VALUES ({', '.join('0' for _ in names)})) AS o ({', '.join(names)})"
+        return f"(SELECT {', '.join(f'0 AS {name}' for name in names)}) AS o"
 
     def name(self, name: str) -> str:
         """Quote the name of a table or a column.
@@ -263,9 +279,7 @@ class Dialect:
         return self.literal(level)
 
 
-_ANSI = Dialect(
-    _quoted('"', '"'), _cast("DOUBLE PRECISION"), one_row="(VALUES (0, 0)) AS o ({0}, {1})"
-)
+_ANSI = Dialect(_quoted('"', '"'), _cast("DOUBLE PRECISION"), has_values=True)
 _MYSQL = Dialect(
     _quoted("`", "`"),
     _cast("DOUBLE"),

@@ -72,12 +72,12 @@ def to_sql(
         and of a score with an operating point the column "positive": 1 from the threshold on, 0
         below it, NULL where there is no score.
         The columns of the inputs have their names. The database refuses a table that has a column
-        named as ``score_column`` or ``risk_column`` itself, since a name in the query is ambiguous
-        then. The risk is NULL where a value is NULL or not finite, in SQLite also where it is text;
-        other databases raise an error for text that is no number, but MySQL and MariaDB, which
-        take it for the number that it begins with, or 0. Of raw columns NULL is a missing value,
-        which meets no condition where there were some in the training data; the risk is NULL
-        where there were none, and for unknown levels.
+        named as ``score_column`` or ``risk_column`` itself, or "positive" where the query adds
+        that, since a name in the query is ambiguous then. The risk is NULL where a value is NULL or
+        not finite, in SQLite also where it is text; other databases raise an error for text that is
+        no number, but MySQL and MariaDB, which take it for the number that it begins with, or 0. Of
+        raw columns NULL is a missing value, which meets no condition where there were some in the
+        training data; the risk is NULL where there were none, and for unknown levels.
 
     Raises
     ------
@@ -156,11 +156,12 @@ def to_sql(
     parts = [table] if isinstance(table, str) else list(table)
     if not parts or not all(isinstance(part, str) for part in parts):
         raise ValueError(f"table must be a name, or the parts of a qualified one, got {table!r}")
-    outputs = _outputs(score_column, risk_column, names, syntax)
-    total, risk = map(syntax.name, outputs)
+    outputs = _outputs(score, score_column, risk_column, names, syntax)
+    added = [syntax.name(name) for name in outputs]
+    total, risk = added[:2]
     shift = shift_of(score)
     *case, end = _sql_risk(score, f"s.{total}", shift, syntax, is_closed=is_closed)
-    decided = _sql_decision(score, f"s.{total}", [*names, *outputs], syntax)
+    decided = _sql_decision(score, f"s.{total}", added, syntax)
     return "\n".join(
         [
             *_comment(score, outputs),
@@ -179,18 +180,21 @@ def to_sql(
             f"  SELECT {_sql_total(terms, 't.', booleans, syntax)}{_sql_plus(shift)} "
             f"AS {total}, t.*",
             # Outputs without a table before them: ambiguous, so refused, where the table has one.
-            f"  FROM {'.'.join(map(syntax.name, parts))} AS t CROSS JOIN "
-            f"{syntax.one_row.format(total, risk)}",
-            f"  WHERE {total} = {risk}",
+            f"  FROM {'.'.join(map(syntax.name, parts))} AS t CROSS JOIN {syntax.one_row(added)}",
+            f"  WHERE {' AND '.join(f'{total} = {name}' for name in added[1:])}",
             ") AS s",
         ]
     )
 
 
 def _outputs(
-    score_column: str | None, risk_column: str | None, names: Iterable[str], syntax: Dialect
+    score: RiskScore,
+    score_column: str | None,
+    risk_column: str | None,
+    names: Iterable[str],
+    syntax: Dialect,
 ) -> list[str]:
-    """Names of the columns that a query adds."""
+    """Names of the columns that a query adds: score, risk and, with a threshold, the decision."""
     inputs = {syntax.key(name) for name in names}
     taken = set(inputs)
     outputs = []
@@ -205,21 +209,22 @@ def _outputs(
             raise ValueError(f"{what} must not be the name of another column, got {given!r}")
         taken.add(syntax.key(given))
         outputs.append(given)
+    if score.operating_point is not None:
+        outputs.append(free_name("positive", taken))
     return outputs
 
 
-def _sql_decision(score: RiskScore, total: str, names: Iterable[str], syntax: Dialect) -> list[str]:
+def _sql_decision(score: RiskScore, total: str, added: Sequence[str], syntax: Dialect) -> list[str]:
     """Lines of the column that is 1 from the threshold of a score on, 0 below it, else NULL."""
     threshold = shown_threshold(score)
     if threshold is None:
         return []
-    name = free_name("positive", {syntax.key(one) for one in names})
     limit = syntax.literal(threshold)
     return [
         "CASE",
         f"  WHEN {total} BETWEEN {limit} AND {syntax.largest} THEN 1",
         f"  WHEN {total} BETWEEN -{syntax.largest} AND {limit} THEN 0",
-        f"END AS {syntax.name(name)}",
+        f"END AS {added[2]}",
     ]
 
 

@@ -447,6 +447,19 @@ def test_tables_with_columns_of_the_names_of_the_outputs_are_refused(name, diale
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_tables_with_a_column_named_as_the_decision_are_refused(dialect, sqlite, duck):
+    database = {"sqlite": sqlite, "duckdb": duck}[dialect]
+    database.execute("""CREATE TABLE patients (Positive DOUBLE, smoker DOUBLE, "it's" DOUBLE)""")
+    database.execute("INSERT INTO patients VALUES (0, 1, 0)")
+    (row,) = database.execute(SCORE.to_sql(dialect, table="patients")).fetchall()
+    assert len(row) == 5  # without a threshold nothing else has the name
+    query = SCORE.with_operating_point(threshold=2).to_sql(dialect, table="patients")
+    assert '"score" or "risk" or "positive" of its own is refused' in query
+    with pytest.raises((sqlite3.OperationalError, duckdb.BinderException), match=r"(?i)ambiguous"):
+        database.execute(query)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("name", ["s", "t", "o", "score_"])
 def test_tables_with_columns_of_other_names_of_the_query(name, dialect, sqlite, duck):
     database = {"sqlite": sqlite, "duckdb": duck}[dialect]
