@@ -104,6 +104,21 @@ class Shares:
         left_out = _count(self.true_negatives, self.negatives, self.specificity)
         return f"Finds {found}, leaves out {left_out} of the others."
 
+    def is_close_to(self, other: Shares) -> bool:
+        """True if all counts are those of other shares, but for errors of rounding.
+
+        Parameters
+        ----------
+        other : Shares
+
+        Returns
+        -------
+        bool
+        """
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
+        most = TOLERANCE * max(self.positives, self.negatives)
+        return all(math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=most) for a, b in pairs)
+
     def faults(self) -> tuple[str, ...]:
         """Name what no shares of rows can be.
 
@@ -372,7 +387,7 @@ class DecisionThreshold:
                 raise ValueError(f"{name}: {faults[0]}")
 
     def is_of(self, rule: RuleCertificate | None) -> bool:
-        """True if a certificate is about this rule.
+        """True if a certificate is about this rule, on the rows that it was chosen on.
 
         Parameters
         ----------
@@ -382,8 +397,12 @@ class DecisionThreshold:
         -------
         bool
         """
+        if rule is None or self.training is None:
+            return False
         return (
-            rule is not None and rule.threshold == self.threshold and rule.required == self.required
+            (rule.threshold, rule.required) == (self.threshold, self.required)
+            # On other rows the same threshold may have been chosen; nothing is proven of these.
+            and self.training.is_close_to(rule.shares)
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -238,6 +238,25 @@ def test_another_threshold_has_no_proof():
         assert not any("No score within" in one for one in other.sheet().rule)
 
 
+def test_the_same_threshold_on_other_rows_has_no_proof():
+    X, y = rows()
+    required = RequiredShare("sensitivity", 0.9)
+    threshold = SCORE.with_operating_point(X, y, sensitivity=0.9).operating_point.threshold
+    shares = shares_by_hand(SCORE, X, y, threshold)
+    score = certified(threshold, shares, required)
+    same = score.with_operating_point(X, y, sensitivity=0.9)
+    assert same.sheet().rule == score.sheet().rule
+    assert "leaves out more" in score.sheet().rule[2]
+    # Fewer of those that are left out, and nothing else: the threshold stays the best one.
+    left_out = (y == 0) & (score.predict(X) == 0)
+    kept = ~left_out | (np.cumsum(left_out) <= left_out.sum() - 5)
+    own = {name: values[kept] for name, values in X.items()}
+    other = score.with_operating_point(own, y[kept], sensitivity=0.9)
+    assert other.operating_point.threshold == threshold
+    assert other.sheet().rule[1] != score.sheet().rule[1]
+    assert len(other.sheet().rule) == 2
+
+
 def test_totals_of_scorecards_have_the_threshold():
     X, y = rows()
     items = read_items(POINTS)
