@@ -127,8 +127,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The strength of the prior, in place of ``l2_penalty``: :math:`\alpha_j n`, with n the total
         weight of the rows that are fitted to. Weights have a normal prior of the variance
         1 / (2 ``shrinkage``), which is scikit-learn's ``C``. "auto", where ``l2_penalty`` is not
-        given: 1 for fewer than 2,000 rows, 0 from there on, and for ``engine="lattice_cpa"``,
-        which solves the paper's problem.
+        given: 1 for fewer than 2,000 rows, those of weight zero not counted, 0 from there on, and
+        for ``engine="lattice_cpa"``, which solves the paper's problem.
     time_limit : float, default 60.0
         Seconds for the search. If it ends there, the best score so far is kept, with a
         ``ConvergenceWarning``.
@@ -1025,7 +1025,7 @@ def strength_on(classifier: RiskSLIMClassifier, data: TrainingData) -> PerFeatur
     if not is_auto(classifier.shrinkage):
         return classifier.shrinkage
     is_the_papers = engine_named(classifier.engine).name == "lattice_cpa"
-    return 0.0 if is_the_papers or data.n_samples >= MANY_ROWS else DEFAULT_SHRINKAGE
+    return 0.0 if is_the_papers or data.n_counted >= MANY_ROWS else DEFAULT_SHRINKAGE
 
 
 def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:

@@ -141,6 +141,10 @@ def test_the_default_is_about_rows_and_not_their_weight(tmp_path):
     np.testing.assert_array_equal(stated, [1 / (3 * 1_999)] * 2)
     many = TrainingData(table, labels, np.full(2_000, 0.1))
     assert not RiskSLIMClassifier().problem_on(many).l2_penalty.any()
+    # Rows of weight zero change nothing.
+    unseen = TrainingData(table, labels, np.append(weights, 0.0))
+    stated = RiskSLIMClassifier().problem_on(unseen).l2_penalty
+    np.testing.assert_array_equal(stated, [1 / (3 * 1_999)] * 2)
     # Equal rows that were merged while they were read count each.
     for n, has_prior in ((1_999, True), (2_000, False)):
         table[:n].assign(y=labels[:n]).to_csv(tmp_path / "rows.csv", index=False)
