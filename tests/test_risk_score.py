@@ -299,6 +299,9 @@ def test_from_one_score_of_several(data):
     for rank in (-1, 2):
         message = error(RiskScore.from_solution, several, data, rank=rank)
         assert message.startswith(f"rank must be between 0 and 1, got {rank}: the solution has 2")
+    for rank in (True, 1.0, "1", None):
+        with pytest.raises(TypeError, match="rank must be an int"):
+            RiskScore.from_solution(several, data, rank=rank)
     message = error(RiskScore.from_solution, solution, data, rank=1)
     assert "the solution has 1 risk score; branch_and_bound(problem, n_solutions=" in message
 

@@ -118,6 +118,8 @@ def with_operating_point(
     """Choose the threshold of a score, as :meth:`riskslim.RiskScore.with_operating_point` says."""
     asked = {"sensitivity": sensitivity, "specificity": specificity, "threshold": threshold}
     given = {name: value for name, value in asked.items() if value is not None}
+    _check_rows(X, "X", y=y, sample_weight=sample_weight)
+    _check_rows(X_test, "X_test", y_test=y_test, sample_weight_test=sample_weight_test)
     if not given and X is None:
         if X_test is None:
             return dataclasses.replace(score, operating_point=None)
@@ -145,11 +147,19 @@ def with_operating_point(
     return score if X_test is None else _tested(score, X_test, y_test, sample_weight_test)
 
 
+def _check_rows(X: Any, name: str, **of_rows: Any) -> None:
+    """Refuse what belongs to rows where these are missing: it would have no effect."""
+    if X is None and (given := [each for each, value in of_rows.items() if value is not None]):
+        raise ValueError(f"{given[0]} belongs to rows: pass {name} as well")
+
+
 def _tested(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> RiskScore:
     """The score with the shares of other rows at its threshold."""
     assert score.operating_point is not None
     observed = observations_of(score, X, y, sample_weight)
     test = None if observed is None else shares_at(score, observed)
+    if test is None:
+        raise ValueError("X_test must have rows of both classes, with a weight above zero")
     point = dataclasses.replace(score.operating_point, test=test)
     return dataclasses.replace(score, operating_point=point)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import as_int
 from riskslim._wording import listing
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
@@ -175,7 +176,7 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     """Coefficient vector and scale of one of a solution's scores."""
     best = solution.coef  # raises where there is no score
     count = 1 if solution.pool is None else len(solution.pool)
-    if not 0 <= rank < count:
+    if not 0 <= as_int(rank, "rank") < count:
         raise ValueError(
             f"rank must be between 0 and {count - 1}, got {rank}: the solution has {count} risk "
             f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "

@@ -130,6 +130,14 @@ def test_a_share_of_weights_is_never_above_one():
         ({"X": rows()[0], "y": rows()[1], "sensitivity": 95}, ValueError, "as 0.95 for 95%"),
         ({"threshold": float("nan")}, ValueError, "threshold"),
         ({"threshold": "3"}, ValueError, "threshold"),
+        ({"y": rows()[1]}, ValueError, "y belongs to rows: pass X as well"),
+        ({"threshold": 1, "sample_weight": np.ones(3)}, ValueError, "sample_weight belongs to"),
+        ({"y_test": rows()[1]}, ValueError, "y_test belongs to rows: pass X_test as well"),
+        (
+            {"threshold": 1, "X_test": rows()[0], "y_test": np.zeros(200)},
+            ValueError,
+            "X_test must have rows of both classes",
+        ),
     ],
 )
 def test_what_is_asked_for_is_checked(arguments, error, message):
