@@ -197,7 +197,7 @@ def _thresholds(score: RiskScore, rows: Rows) -> Iterator[_Line]:
 
 
 def _rule(score: RiskScore, rows: Rows) -> Iterator[_Line]:
-    """What the threshold of the score finds, where it has one."""
+    """Shares and counts at the threshold of the score, where it has one."""
     shares = shares_of_rows(score, rows)
     if shares is None:
         return

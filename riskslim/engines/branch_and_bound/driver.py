@@ -201,7 +201,7 @@ def branch_and_bound(
 
 
 def checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
-    """How many scores are wanted, and of what share; (1, None) where it is one.
+    """Number of scores that are wanted, and their share; (1, None) where it is one.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ from riskslim.engines.branch_and_bound.support_enumeration import (
 )
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.operating_points.exchanges import exchanged
-from riskslim.engines.operating_points.listing import fits_of_list, rule_pool
 from riskslim.engines.operating_points.row_bounds import least_wrong_of_rows
+from riskslim.engines.operating_points.rule_list import fits_of_list, rule_pool
 from riskslim.engines.operating_points.rule_search import BestRule, RuleList, RuleSearch
 from riskslim.engines.operating_points.shares import best_threshold, shares_at
 from riskslim.engines.operating_points.support_rules import MOST_NODES, Measure, SupportRules
@@ -282,7 +282,7 @@ class RuleRun(EngineRun[BranchAndBoundSettings]):
         return dataclasses.replace(ended, wrong=min(ended.wrong, found.wrong))
 
     def _gap(self, measure: Measure) -> float:
-        """What rules are to be better by, in rows or weight; nothing where others are listed."""
+        """Least by which rules are to be better, in rows or weight; 0 where others are listed."""
         gap: float = 0.0 if self.wants_list else self.limits["gap_tolerance"] * measure.whole
         return math.floor(gap) if measure.is_exact else gap
 

@@ -114,7 +114,7 @@ class RuleList:
         self._found[found.features.tobytes()] = found
 
     def chosen(self, best: float, measure: Measure) -> list[Found]:
-        """What is wanted of the list, the best rule first.
+        """Rules that are wanted, the best one first.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ import pytest
 
 from riskslim import CoefficientSet, RiskScore, RiskScoreProblem, TrainingData
 from riskslim.engines.branch_and_bound import support_enumeration as tables
-from riskslim.engines.operating_points import listing, support_rules
+from riskslim.engines.operating_points import rule_list, support_rules
 from riskslim.engines.operating_points.best_rule import best_rule
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.operating_point import RequiredShare
@@ -195,7 +195,7 @@ def test_what_cannot_be_listed_is_refused(settings, message):
 def test_a_listed_rule_that_contradicts_the_certificate_is_an_error(monkeypatch):
     _, problem = a_problem()
     monkeypatch.setattr(
-        listing, "best_threshold",
+        rule_list, "best_threshold",
         lambda rows, coef, required: support_rules.best_threshold(
             rows, coef, RequiredShare("specificity", 0.99)
         ),

@@ -110,7 +110,7 @@ def rule_pool(
 def _what_is_left(
     certificate: RuleCertificate, search: RuleSearch | None, problem: RiskScoreProblem
 ) -> tuple[bool, float]:
-    """Whether a list is complete, and the most that rules of other sets call right."""
+    """Say whether a list is complete, and the most that rules of other sets call right."""
     if search is None:
         return False, certificate.bound
     required, shares = certificate.required, certificate.shares
