@@ -337,9 +337,11 @@ class RuleCertificate:
         ValueError, TypeError, KeyError
             A value is missing, or none.
         """
+        if not isinstance(is_tie_proven := values["is_tie_proven"], bool):
+            raise TypeError(f"is_tie_proven must be true or false, got {is_tie_proven!r}")
         return cls(
             RequiredShare(**values["required"]), values["threshold"], Shares(**values["shares"]),
-            values["bound"], bool(values["is_tie_proven"]),
+            values["bound"], is_tie_proven,
         )  # fmt: skip
 
 

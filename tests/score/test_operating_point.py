@@ -364,9 +364,12 @@ def test_thresholds_in_files_are_checked(change):
 
 @pytest.mark.parametrize(
     "change",
-    [{"bound": "much"}, {"bound": None}, {"shares": {}}, {"required": {}}, {"threshold": "2"}],
+    [
+        {"bound": "much"}, {"bound": None}, {"shares": {}}, {"required": {}}, {"threshold": "2"},
+        {"is_tie_proven": "no"},
+    ],
     ids=repr,
-)
+)  # fmt: skip
 def test_certificates_of_rules_in_files_are_checked(change):
     document = json.loads(certified().to_json())
     document["certificate"]["rule"] |= change
