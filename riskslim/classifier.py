@@ -588,6 +588,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for another list.
         InfeasibleProblemError
             No risk score meets the requirements.
+        RiskSLIMError
+            A limit was reached before any score was found that meets the constraints.
 
         Warns
         -----

@@ -23,6 +23,7 @@ from riskslim._wording import aligned, printable
 from riskslim.engines.branch_and_bound.driver import branch_and_bound
 from riskslim.engines.parallel import Step, in_parallel
 from riskslim.engines.runs import DEFAULT_TIME_LIMIT, MAX_SEED, checked_limits
+from riskslim.exceptions import RiskSLIMError, SearchInterruptedError
 from riskslim.metrics.bootstrap import drawn_numbers
 from riskslim.near_optimal.rows import pool_of, training_kinds
 from riskslim.solution import Status
@@ -340,9 +341,16 @@ def _on_sample(plan: _Plan, k: int) -> _Sample | None:
         return _Sample(None)
     weight = plan.weights(k)
     problem = plan.problem.restated(plan.problem.loss.data.reweighted(weight))
-    solution = branch_and_bound(
-        problem, start=plan.start(problem, weight), time_limit=seconds, **plan.engine
-    )
+    try:
+        solution = branch_and_bound(
+            problem, start=plan.start(problem, weight), time_limit=seconds, **plan.engine
+        )
+    except SearchInterruptedError:
+        return None
+    except RiskSLIMError as error:
+        if type(error) is not RiskSLIMError:
+            raise
+        return _Sample(None)  # no score met the constraints in time
     if solution.is_interrupted:
         return None
     if solution.coefficients is None:

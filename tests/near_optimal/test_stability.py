@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections import Counter
 
@@ -12,6 +13,7 @@ import pytest
 import riskslim
 from found_sets import example
 from riskslim import TrainingData, branch_and_bound
+from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.near_optimal import Stability, stability
 from riskslim.near_optimal.stability import _on_sample, _Plan, _Sample
 
@@ -144,6 +146,31 @@ def test_requirements_hold_on_samples():
             tuple(np.flatnonzero(branch_and_bound(restated).coefficients)), is_proven=True
         )
     assert stability(found, problem, 6).n_proven == 6
+
+
+def test_samples_without_a_score_in_time_are_none(monkeypatch):
+    """With constraints a limit may come before any score; other errors are not kept quiet."""
+    one = example(48)
+    module = importlib.import_module("riskslim.near_optimal.stability")
+    calls = []
+
+    def fails(problem, **options):
+        calls.append(options)
+        if len(calls) == 2:
+            raise RiskSLIMError("time limit reached before any risk score was found")
+        return branch_and_bound(problem, **options)
+
+    monkeypatch.setattr(module, "branch_and_bound", fails)
+    found = stability(one.found, one.problem, 3)
+    assert (found.n_asked, found.n_samples) == (3, 2)
+    assert not found.is_interrupted
+    monkeypatch.setattr(module, "branch_and_bound", _damaged)
+    with pytest.raises(CertificateError, match="damaged"):
+        stability(one.found, one.problem, 3)
+
+
+def _damaged(problem, **options):
+    raise CertificateError("damaged")
 
 
 def test_too_few_rows_and_what_else_is_refused(tmp_path):
