@@ -20,7 +20,7 @@ from riskslim.engines.settings import BranchAndBoundSettings
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.item import variable_of
 from riskslim.near_optimal import json as files
-from riskslim.near_optimal.choice import check_costs, compare
+from riskslim.near_optimal.choice import check_costs, compare, members_of
 from riskslim.near_optimal.prices import PRICES, ItemPrice, Priced
 from riskslim.near_optimal.stability import stability as stability_of
 from riskslim.risk_score import RiskScore
@@ -464,6 +464,23 @@ class Alternatives:
             Names that there are not; costs that are below 0 or not finite.
         """
         return dataclasses.replace(self, costs=check_costs(self, costs))
+
+    def cost(self, rank: int) -> float:
+        """Add up what it costs to measure what one set asks for; a variable costs once.
+
+        Parameters
+        ----------
+        rank : int
+            0 for the best.
+
+        Returns
+        -------
+        float
+            0 where no costs are known.
+        """
+        used = frozenset(self.items(rank))
+        costs = (self.costs or {}).items()
+        return math.fsum(cost for name, cost in costs if members_of(self, name) & used)
 
     def to_json(self) -> str:
         """Write everything that is known as JSON text; data and the course of the search are not.

@@ -306,7 +306,7 @@ class Choice:
         if criterion == "cost":
             if found.costs is None:
                 raise ValueError("no costs are known: compare(..., costs={'glucose': 2})")
-            return cost_of(found, rank)
+            return found.cost(rank)
         is_test = criterion.startswith("test_")
         if is_test and len(found.measures) < 2:
             raise ValueError(
@@ -393,7 +393,7 @@ class Choice:
             "above_best": self._above(rank),
         }
         if found.costs is not None:
-            record["cost"] = cost_of(found, rank)
+            record["cost"] = found.cost(rank)
         for prefix, measured in zip(("", "test_"), found.measures, strict=False):
             record |= {f"{prefix}{name}": self.value(f"{prefix}{name}", rank) for name in OF_ROWS}
             if len(measured.groups) < 2:
@@ -446,7 +446,7 @@ class Choice:
             for name in ("auc", "cal")
         ]
         if self.found.costs is not None:
-            cells.append(f"{cost_of(self.found, rank):.6g}")
+            cells.append(f"{self.found.cost(rank):.6g}")
         return cells
 
     def count(self) -> str:
@@ -619,23 +619,6 @@ def variables_of(found: Alternatives, rank: int) -> tuple[str, ...]:
     variable = dict(zip(found.solution.feature_names, found.variables, strict=True))
     return tuple(dict.fromkeys(variable[name] for name in found.items(rank)))
 
-
-def cost_of(found: Alternatives, rank: int) -> float:
-    """Add up what it costs to measure the variables of an alternative.
-
-    Parameters
-    ----------
-    found : Alternatives
-        With costs.
-    rank : int
-
-    Returns
-    -------
-    float
-    """
-    costs = found.costs or {}
-    used = frozenset(found.items(rank))
-    return math.fsum(cost for name, cost in costs.items() if members_of(found, name) & used)
 
 
 def _measured(

@@ -379,16 +379,9 @@ def _note_on_table(listing: Listing, has_returns: bool) -> str:
 
 def _costs(alternatives: Alternatives) -> list[float]:
     """Cost of measuring what each score asks for; empty where that is not known."""
-    costs = alternatives.costs
-    if costs is None:
+    if alternatives.costs is None:
         return []
-    found = []
-    for rank in range(min(len(alternatives), MOST_SCORES)):
-        items = set(alternatives.items(rank))
-        pairs = zip(alternatives.pool.feature_names, alternatives.variables, strict=True)
-        names = items | {variable for item, variable in pairs if item in items}
-        found.append(math.fsum(cost for name, cost in costs.items() if name in names))
-    return found
+    return [alternatives.cost(rank) for rank in range(min(len(alternatives), MOST_SCORES))]
 
 
 def _returns(alternatives: Alternatives) -> list[float]:
