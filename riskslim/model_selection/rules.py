@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -233,6 +233,8 @@ def _checked_aims(aims: Sequence[float] | None, wanted: RequiredShare) -> list[f
     if aims is None:
         steps = np.linspace(wanted.share, 1.0, _N_AIMS).round(12)
         return [float(one) for one in np.unique(steps)]
+    if isinstance(aims, str) or not isinstance(aims, Iterable):
+        raise TypeError(f"aims must be a sequence of shares, as [0.95, 0.97], got {aims!r}")
     found = sorted({checked_number(one, "aims") for one in aims})
     if not found or not 0 < found[0] <= found[-1] <= 1:
         raise ValueError(f"aims must be shares above 0 and at most 1, got {aims!r}")

@@ -620,7 +620,6 @@ def variables_of(found: Alternatives, rank: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(variable[name] for name in found.items(rank)))
 
 
-
 def _measured(
     kinds: RowKinds, pool: SolutionPool, threshold: float, specificity: float
 ) -> Measures:

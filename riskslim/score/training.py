@@ -179,8 +179,7 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     if not 0 <= as_int(rank, "rank") < count:
         raise ValueError(
             f"rank must be between 0 and {count - 1}, got {rank}: the solution has {count} risk "
-            f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "
-            "several"
+            f"score{'s' if count > 1 else ''}; a search with n_solutions or within finds several"
         )
     if rank and solution.pool is not None:
         if solution.pool.scales is None and solution.certificate.scales != PAPER_SCALE:

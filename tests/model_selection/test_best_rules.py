@@ -267,6 +267,9 @@ def test_margins_of_other_things_are_refused():
             rule_margin(wrong, X, y)
     with pytest.raises(ValueError, match="aims must be shares"):
         rule_margin(RiskSLIMClassifier(sensitivity=0.9), X, y, aims=[90])
+    for aims in (0.95, "0.95"):
+        with pytest.raises(TypeError, match="aims must be a sequence of shares"):
+            rule_margin(RiskSLIMClassifier(sensitivity=0.9), X, y, aims=aims)
     stopped = rule_margin(RiskSLIMClassifier(sensitivity=0.9), X, y, should_stop=lambda: True)
     assert stopped.entries == ()
 
