@@ -321,6 +321,8 @@ class Alternatives:
             loss=objective - float(self.penalties[rank]),
             ridge=float(self.ridges[rank]),
             model_size=int(np.count_nonzero(self.pool.coefficients[rank, 1:])),
+            # Of equally good scores, each has an objective with a rounding error of its own.
+            lower_bound=min(best.lower_bound, objective),
             message=f"chosen among {len(self)} sets of items, within {percent(self.share(rank))} "
             "of the best score",
             scale=self.pool.scale(rank),

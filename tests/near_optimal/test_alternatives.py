@@ -195,6 +195,26 @@ def test_certificates_have_the_scale_and_the_ridge_penalty_of_their_score(data):
         assert certificate.loss == pytest.approx(at_scale.loss.value(coef), abs=1e-12)
 
 
+def test_equally_good_scores_have_bounds_that_are_not_above_their_objectives():
+    """Sums of the same losses in another order differ in their last digits."""
+    feature = np.array([2, 2, 1, 2, 2, 2, 0, 2, 2])
+    weights = [
+        0.6231960610868051, 0.8804354075280851, 0.47681344033237427, 0.093011054285144,
+        0.6978604428854955, 0.6488569501806419, 0.44137401143221267, 0.6925512800475218,
+        0.8678602221572731,
+    ]  # fmt: skip
+    data = TrainingData(
+        {"a": feature, "b": 2 - feature}, [1, 1, 0, 1, 0, 1, 0, 0, 0], sample_weight=weights
+    )
+    problem = RiskScoreProblem(data, CoefficientSet(data.feature_names, -2, 2), max_size=1)
+    found = alternatives(problem, 0.0)
+    assert len(found) == 2
+    for rank in range(2):
+        assert found.chosen(rank).certificate.faults() == ()
+        score = found.score(data, rank)
+        assert RiskScore.from_json(score.to_json()).certificate == score.certificate
+
+
 def test_required_items_have_no_price_that_can_be_paid(data):
     coefficients = CoefficientSet(data.feature_names, [1] + [-5] * 9, 5)
     problem = RiskScoreProblem(data, coefficients, max_size=2)
