@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from riskslim.cli.session import session
 from riskslim.cli.streams import emit
 from riskslim.engines.choice import engine_named
 from riskslim.exceptions import InfeasibleProblemError
+from riskslim.items.item import variable_of
 
 if TYPE_CHECKING:
     from riskslim.near_optimal.alternatives import Alternatives
@@ -82,7 +83,7 @@ def alternatives(**given: Any) -> None:
         asked = Asked.of(given, engine={})
         costs = by_name(given["cost"], "--cost", float, "a number C")
         training_data = asked.source.read()
-        _Found.of(asked, given, training_data).write(costs)
+        _Found.of(asked, given, training_data, costs).write(costs)
 
 
 def _signature() -> inspect.Signature:
@@ -143,7 +144,9 @@ class _Found:
     hidden: bool
 
     @classmethod
-    def of(cls, asked: Asked, given: Mapping[str, Any], training_data: Any) -> _Found:
+    def of(
+        cls, asked: Asked, given: Mapping[str, Any], training_data: Any, costs: Mapping[str, float]
+    ) -> _Found:
         """State the problem, and search."""
         source = asked.source
         classifier = asked.classifier(training_data)
@@ -151,6 +154,7 @@ class _Found:
             classifier, training_data, source.hidden, source.memory_limit
         )
         say_which_label(training_data, given["positive"], quiet=given["quiet"])
+        _check_names([*(given["without"] or []), *(given["with_"] or []), *costs], problem)
         settings = search.arguments.get("settings")
         try:
             with display(SearchProgress(), hidden=source.hidden) as progress:
@@ -169,12 +173,16 @@ class _Found:
         given, delivery = self.given, Delivery(None)
         interrupted = self.found.solution.is_interrupted
         everything = self._compared(costs)
-        left = self._filtered(everything)
-        if given["choose"] is not None:
-            rank, path = given["choose"]
-            data = self.problem.loss.data
-            score = replace(left, data=data).chosen(rank, problem=self.problem, raw=data.raw)
-            delivery.file(path, functools.partial(score.save, path))
+        left, wrong = everything, None
+        try:
+            left = self._filtered(everything)
+            if given["choose"] is not None:
+                rank, path = given["choose"]
+                data = self.problem.loss.data
+                score = replace(left, data=data).chosen(rank, problem=self.problem, raw=data.raw)
+                delivery.file(path, functools.partial(score.save, path))
+        except ValueError as error:  # told in the end: the search may have taken an hour
+            wrong = error
         found = everything.found
         if given["bootstrap"] is not None and not interrupted:
             found, interrupted = self._resampled(found)
@@ -182,6 +190,8 @@ class _Found:
             delivery.file(output, functools.partial(found.save, output))
         delivery.show(lambda: _text(found, left, given["most"]))
         delivery.finish()
+        if wrong is not None:
+            raise wrong
         if interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -247,6 +257,16 @@ class _Found:
             return found, True
         assert kept.stability is not None
         return kept, kept.stability.is_interrupted
+
+
+def _check_names(wanted: Iterable[str], problem: RiskScoreProblem) -> None:
+    """Refuse names that are neither of an item nor of a variable, before the search."""
+    from riskslim.near_optimal.choice import members_among
+
+    names, items = problem.coefficients.feature_names, problem.loss.data.items
+    variables = [variable_of(name, items) for name in names]
+    for name in wanted:
+        members_among(names, variables, name)
 
 
 def _check_group(group: str | None, path: Path, names: list[str]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -590,17 +590,35 @@ def members_of(found: Alternatives, name: Any) -> frozenset[str]:
     ValueError
         There is neither such an item nor such a variable.
     """
-    names = found.solution.feature_names
+    return members_among(found.solution.feature_names, found.variables, name)
+
+
+def members_among(names: Sequence[str], variables: Sequence[str], name: Any) -> frozenset[str]:
+    """Return the items that a name stands for, as :func:`members_of` does.
+
+    Parameters
+    ----------
+    names, variables : sequence of str
+        All items, and the variable of each.
+    name : str
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    ValueError
+        There is neither such an item nor such a variable.
+    """
     of_variable = frozenset(
-        feature
-        for feature, variable in zip(names, found.variables, strict=True)
-        if variable == name
+        feature for feature, variable in zip(names, variables, strict=True) if variable == name
     )
     if of_variable:
         return of_variable
     if name in names:
         return frozenset((name,))
-    known = [*dict.fromkeys((*names, *found.variables))]
+    known = [*dict.fromkeys((*names, *variables))]
     raise ValueError(f"there is no item and no variable {name!r}{near(name, known)}")
 
 

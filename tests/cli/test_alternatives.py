@@ -119,11 +119,41 @@ def test_filters_and_the_choice(folder, found, tmp_path):
         assert "of the best score" in saved.certificate.message
     # A rank that the filters leave out cannot be chosen.
     out = next(k for k in range(len(found)) if any("bmi" in name for name in found.items(k)))
-    error = usage_error(
-        "alternatives", folder / "train.csv", *OPTIONS, "--without", "bmi", "--choose", out, score
-    )
-    assert f"{out} is none of the ranks that are left" in error
+    result = run(
+        "alternatives", folder / "train.csv", *OPTIONS, "--without", "bmi", "--choose", out, score,
+        code=2,
+    )  # fmt: skip
+    assert f"{out} is none of the ranks that are left" in result.stderr
     assert RiskScore.load(score) == saved
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--choose", "999", "x.json"), "999 is none of the ranks"),
+        (("--without", "age", "--with", "age"), "no alternative is left: none of"),
+        (("--without", "age", "--without", "bmi", "--without", "pulse"), "no alternative is left"),
+    ],
+)
+def test_a_wrong_choice_does_not_lose_the_list(folder, found, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    output = tmp_path / "sets.json"
+    result = run(
+        "alternatives", folder / "train.csv", *OPTIONS, "--output", output, *options, code=2
+    )
+    assert said in result.stderr
+    assert found.explain() in result.stdout
+    assert Alternatives.load(output).explain() == found.explain()
+    assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [("--without", "weight"), ("--with", "weight"), ("--cost", "weight=2")]
+)
+def test_names_are_checked_before_the_search(folder, monkeypatch, options):
+    monkeypatch.setattr(riskslim, "alternatives", lambda *_, **__: pytest.fail("searched"))
+    error = usage_error("alternatives", folder / "train.csv", *OPTIONS, *options)
+    assert "there is no item and no variable 'weight'" in error
 
 
 @pytest.mark.parametrize(
@@ -131,8 +161,6 @@ def test_filters_and_the_choice(folder, found, tmp_path):
     [
         (("--without", "weight"), "there is no item and no variable 'weight'"),
         (("--with", "ages"), "'ages' (did you mean 'age'"),
-        (("--without", "age", "--with", "age"), "no alternative is left: none of"),
-        (("--without", "age", "--without", "bmi", "--without", "pulse"), "no alternative is left"),
         (("--within", "0"), "--within must be above 0, got 0"),
         (("--within", "-0.1"), "--within must be above 0, got -0.1"),
         (("--prices", "some"), "--prices must be used or all, got 'some'"),
