@@ -53,6 +53,8 @@ _LARGER_IS_BETTER = {"auc", "sensitivity"}
 _SHOWN = 10
 # Values that differ by no more than this are the same, but for rounding.
 _SAME = 1e-12
+# Losses of the same rows, added up in another order, are closer.
+_SAME_LOSS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -534,9 +536,18 @@ def compare(
     elif y_test is not None or sample_weight_test is not None or groups_test is not None:
         raise ValueError("X_test is None, but labels, weights or groups of test rows are given")
     pool = pool_of(found)
+    measures = tuple(_measured(one, pool, threshold, specificity) for one in kinds)
+    if name == TRAINING:  # a sample of the rows has another loss
+        losses = pool.objectives - found.penalties
+        if not np.allclose(measures[0].loss, losses, rtol=_SAME_LOSS, atol=_SAME_LOSS):
+            raise ValueError(
+                "data has other rows, labels or weights than the alternatives were found on: the "
+                f"loss of the best score is {measures[0].loss[0]:.6g} here, and {losses[0]:.6g} "
+                "there. Give these rows as X_test and y_test, or another name to a sample"
+            )
     measured = dataclasses.replace(
         found,
-        measures=tuple(_measured(one, pool, threshold, specificity) for one in kinds),
+        measures=measures,
         agreement=tuple(agreement_of(one, pool, threshold) for one in kinds),
         costs=checked,
     )

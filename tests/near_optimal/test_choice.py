@@ -239,3 +239,16 @@ def test_unknown_names_and_what_else_is_refused():
         compare(one.found, one.data, X_test=one.columns, y_test=one.y + 1)
     with pytest.raises(ValueError, match="leave y and weights out"):
         compare(one.found, one.data, X_test=one.data, y_test=one.y)
+
+
+def test_other_rows_under_the_same_names_are_refused():
+    rng = np.random.default_rng(7)
+    X, others = (pd.DataFrame(rng.integers(0, 2, (80, 2)), columns=["a", "b"]) for _ in range(2))
+    y = (X["a"] + rng.integers(0, 2, 80) > 1).astype(int)
+    data, other = riskslim.read(X, y), riskslim.read(others, y)
+    found = RiskSLIMClassifier(max_size=2).alternatives(data, within=0.5)
+    losses = found.pool.objectives - found.penalties
+    assert compare(found, data).found.measures[0].loss == pytest.approx(losses)
+    with pytest.raises(ValueError, match="has other rows, labels or weights"):
+        compare(found, other)
+    assert compare(found, other, name="other rows").found.measures[0].rows == "other rows"
