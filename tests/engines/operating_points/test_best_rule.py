@@ -27,7 +27,7 @@ from riskslim.operating_point import RequiredShare
 from rules import best_by_trying, drawn
 from searches import StopWithin
 
-N_QUICK, N_AT_A_TIME, N_SLOW = 120, 20, 400
+N_QUICK, N_AT_A_TIME, N_SLOW = 80, 20, 200
 SENSITIVITY = RequiredShare("sensitivity", 0.9)
 
 

@@ -14,7 +14,7 @@ from riskslim.operating_point import RequiredShare
 from rules import drawn, sets_by_trying
 from searches import StopWithin
 
-N_QUICK, N_AT_A_TIME, N_SLOW = 40, 20, 200
+N_QUICK, N_AT_A_TIME, N_SLOW = 40, 20, 80
 
 
 def faults(solution, problem, required, tried, n_solutions, within, *, is_stopped=False):
