@@ -46,6 +46,8 @@ _TWO, _EIGHT = 2, 8
 _WORD = 64
 # Powers of two of multiples that there can be.
 _POWERS = 63
+# Larger floats are whole without being exact.
+_MOST_EXACT = 2.0**53
 
 
 def plane_counts(
@@ -259,7 +261,8 @@ def _common_step(rows: RowStore, known: Description, side: int) -> tuple[float, 
     """
     weights, (n, total) = known.weights[side], known.counted[side].tolist()
     least = float(weights[weights > 0].min())
-    steps = [least / k for k in DENOMINATORS if total < least / k * MOST_ROWS]
+    numbers = [*DENOMINATORS, *_denominators(weights, least)]
+    steps = [least / k for k in numbers if total < least / k * MOST_ROWS]
     if known.counts[side] is not None:
         errors = (_step_error(weights, step) for step in steps)
     else:
@@ -269,6 +272,14 @@ def _common_step(rows: RowStore, known: Description, side: int) -> tuple[float, 
         if error <= SAME:
             return step, error
     return max(total / n / RESOLUTION, total / MOST_ROWS), None
+
+
+def _denominators(weights: NDArray[np.float64], least: float) -> list[int]:
+    """What the least weight is a multiple of where all are whole, as those of equal rows are."""
+    whole = weights[weights > 0]
+    if whole.max() >= _MOST_EXACT or (whole != np.rint(whole)).any():
+        return []
+    return [int(least) // int(np.gcd.reduce(whole.astype(np.int64)))]
 
 
 def _step_error(weights: NDArray[np.float64], step: float) -> float:

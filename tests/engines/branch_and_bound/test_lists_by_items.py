@@ -21,6 +21,7 @@ from riskslim import (
     operating_point_at_least,
     rate_gap_at_most,
 )
+from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration
 from sets_of_items import best_of_sets, faults, random_sets_problem, used
 
 QUICK, SLOW = 30, 400
@@ -154,6 +155,24 @@ def test_tables_find_the_best_points_of_each_set():
     statistics = solution.statistics
     assert statistics.table_vectors >= len(solution.pool) - 1  # one is known before
     assert statistics.table_left == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_are_merged_are_counted(seed):
+    """Equal rows weigh what they are, which need be no multiple of a small part of the least."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (200, 2))
+    y = rng.random(200) < 0.2 + 0.5 * X[:, 0]
+    data = TrainingData(X, y)
+    problem = RiskScoreProblem(
+        data, CoefficientSet(data.feature_names, -5, 5), scale=(0.5, 20), l2_penalty=0.005
+    )
+    tables = SupportEnumeration(problem)
+    assert tables.packed is not None
+    assert tables.packed.is_exact
+    found = branch_and_bound(problem, within=2.0, distinct="items", node_limit=200)
+    assert found.pool.complete
+    assert len(found.pool) == 4
 
 
 def test_the_list_does_not_depend_on_threads():
