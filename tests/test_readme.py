@@ -83,7 +83,7 @@ def test_the_page_on_rules_prints_what_is_shown(capsys):
     text = (DOCS / "rules_that_must_not_miss.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     shown = blocks(text, "text")
-    assert len(examples) == len(shown) == 6
+    assert len(examples) == len(shown) == 7
     namespace = {}
     for example, output in zip(examples, shown, strict=True):
         exec(compile(example, "docs/rules_that_must_not_miss.md", "exec"), namespace)
