@@ -228,7 +228,7 @@ def rule_margin(
     return RuleMargin(wanted, tuple(entries))
 
 
-def _checked_aims(aims: Sequence[float] | None, wanted: RequiredShare) -> list[float]:
+def _checked_aims(aims: Any, wanted: RequiredShare) -> list[float]:
     """Shares to aim at, in order."""
     if aims is None:
         steps = np.linspace(wanted.share, 1.0, _N_AIMS).round(12)
