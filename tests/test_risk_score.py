@@ -303,7 +303,7 @@ def test_from_one_score_of_several(data):
         with pytest.raises(TypeError, match="rank must be an int"):
             RiskScore.from_solution(several, data, rank=rank)
     message = error(RiskScore.from_solution, solution, data, rank=1)
-    assert "the solution has 1 risk score; branch_and_bound(problem, n_solutions=" in message
+    assert "the solution has 1 risk score; a search with n_solutions or within" in message
 
 
 def test_from_a_solution_and_something_else(data):

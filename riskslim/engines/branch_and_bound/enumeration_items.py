@@ -275,7 +275,7 @@ def _common_step(rows: RowStore, known: Description, side: int) -> tuple[float, 
 
 
 def _denominators(weights: NDArray[np.float64], least: float) -> list[int]:
-    """What the least weight is a multiple of where all are whole, as those of equal rows are."""
+    """The number to divide the least weight by where all are whole, as those of equal rows are."""
     whole = weights[weights > 0]
     if whole.max() >= _MOST_EXACT or (whole != np.rint(whole)).any():
         return []
