@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,8 +59,6 @@ from riskslim.engines.runs import (
 )
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.items.encoder import ItemEncoder, check_rows
-from riskslim.near_optimal.alternatives import Alternatives
-from riskslim.near_optimal.alternatives import alternatives as near_optimal_alternatives
 from riskslim.operating_point import RequiredShare
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_ridge
 from riskslim.problem.starts import start_of
@@ -71,6 +69,9 @@ from riskslim.score.layout import checked_points_shown
 from riskslim.score.observations import class_labels
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
 from riskslim.verbose import VerboseLog
+
+if TYPE_CHECKING:
+    from riskslim.near_optimal.alternatives import Alternatives
 
 __all__ = ["RiskSLIMClassifier"]
 
@@ -612,6 +613,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> found.score(data, 1).points
         mappingproxy({'smoker': 5})
         """
+        # A fit needs none of it.
+        from riskslim.near_optimal.alternatives import alternatives
+
         choice = engine_named(self.engine)
         if choice.name == "lattice_cpa":
             raise ValueError(
@@ -624,7 +628,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y = one_column(self, y)
         problem, arguments = self._stated(training_data_of(self, X, y, sample_weight), limits)
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
-        found = near_optimal_alternatives(
+        found = alternatives(
             problem, within, prices=prices, n_sets=n_sets,  # type: ignore[arg-type] # checked there
             time_limit=arguments["time_limit"], n_threads=arguments["n_threads"],
             settings=self.settings,
