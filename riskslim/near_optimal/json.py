@@ -67,7 +67,8 @@ from riskslim._version import __version__
 from riskslim._writing import write_file
 from riskslim.near_optimal.agreement import RANGES, Agreement, AgreementInGroup
 from riskslim.near_optimal.choice import OF_ROWS, Measures, check_costs
-from riskslim.near_optimal.prices import ItemPrice
+from riskslim.near_optimal.prices import SAME, SAME_OBJECTIVES, ItemPrice
+from riskslim.near_optimal.rows import TEST, TRAINING
 from riskslim.near_optimal.stability import OtherSet, Stability
 from riskslim.scale import checked_scale
 from riskslim.score.digest import digest_of_plain
@@ -92,6 +93,8 @@ _KEYS = (
     "digest",
 )  # fmt: skip
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
+# Rows that are measured.
+_ROWS = (TRAINING, TEST)
 # Two ways to say an objective differ by no more than this share of it.
 _SAME = 1e-9
 
@@ -286,6 +289,8 @@ def read(kind: type[Alternatives], text: str | bytes) -> Alternatives:
     with _About("certificate"):
         certificate = certificate_from_plain(plain["certificate"], VERSION_OF_SCORES)
     _check_certificate(certificate, pool)
+    within = _at_least_0(plain["within"], "'within'")
+    _check_list(pool, within)
     assert certificate is not None
     best = pool.coefficients[0]
     solution = Solution(
@@ -293,16 +298,19 @@ def read(kind: type[Alternatives], text: str | bytes) -> Alternatives:
     )
     found = kind(
         solution=solution,
-        within=_at_least_0(plain["within"], "'within'"),
+        within=within,
         variables=variables,
         penalties=np.array([one["penalty"] for one in sets]),
         ridges=np.array([one["ridge"] for one in sets]),
-        prices=_prices_from_plain(plain, "prices", names, certificate),
-        variable_prices=_prices_from_plain(plain, "variable_prices", names, certificate),
+        prices=_prices_from_plain(plain, "prices", names, names, certificate, best),
+        variable_prices=_prices_from_plain(
+            plain, "variable_prices", names, variables, certificate, best
+        ),
         measures=tuple(_measures_from_plain(one, len(sets)) for one in _entries(plain, "measures")),
         agreement=tuple(_agreement_from_plain(one) for one in _entries(plain, "agreement")),
-        stability=_stability_from_plain(plain["stability"], len(sets)),
+        stability=_stability_from_plain(plain["stability"], len(sets), names, variables),
     )
+    _check_rows(found)
     if plain["costs"] is None:
         return found
     with _About("costs"):
@@ -447,6 +455,8 @@ def _sets_from_plain(entries: Any, names: tuple[str, ...]) -> list[dict[str, Any
                 raise ValueError("its objective is smaller than that of the one before")
             if one["lower_bound"] > one["objective"]:
                 raise ValueError("its lower bound is above its objective")
+            if not one["ridge"] <= one["penalty"] <= one["objective"]:
+                raise ValueError("its penalties are above its objective")
             seen.add(support)
             sets.append(one)
     return sets
@@ -496,16 +506,50 @@ def _check_certificate(certificate: Certificate | None, pool: SolutionPool) -> N
         )
 
 
+def _check_list(pool: SolutionPool, within: float) -> None:
+    """Check that what a list says of sets that are not listed fits those that are."""
+    best, worst = float(pool.objectives[0]), float(pool.objectives[-1])
+    if worst > best * (1.0 + within) * (1.0 + _SAME):
+        raise ValueError(f"the last set is not within {within:g} of the best one")
+    if pool.complete and pool.bound < worst * (1.0 - _SAME):
+        raise ValueError(
+            f"the list is said to be complete, but others can be better than {worst!r}: the bound "
+            f"is {pool.bound!r}"
+        )
+    if pool.intercepts is not None and pool.intercepts[0] > pool.intercepts[1]:
+        raise ValueError(f"'intercepts' are no ends: {pool.intercepts!r}")
+
+
+def _check_rows(found: Alternatives) -> None:
+    """Check that what is said of rows is of the same rows, and of all sets."""
+    if len(found.measures) > len(_ROWS) or len(found.agreement) > len(_ROWS):
+        raise ValueError(f"there are at most {len(_ROWS)} kinds of rows: {' and '.join(_ROWS)}")
+    for one in found.agreement:
+        if one.n_alternatives != len(found):
+            raise ValueError(
+                f"the agreement is of {one.n_alternatives} alternatives, and there are {len(found)}"
+            )
+
+
 def _prices_from_plain(
-    plain: Mapping[str, Any], key: str, names: tuple[str, ...], certificate: Certificate
+    plain: Mapping[str, Any],
+    key: str,
+    names: tuple[str, ...],
+    of: tuple[str, ...],
+    certificate: Certificate,
+    best: NDArray[np.int64],
 ) -> tuple[ItemPrice, ...]:
-    known = set(plain["variables"] if key == "variable_prices" else names)
+    """Prices of items, or of variables: ``of`` has the one of each feature."""
     place = {name: j for j, name in enumerate(names)}
+    own: dict[str, list[int]] = {}
+    for j, name in enumerate(of):
+        own.setdefault(name, []).append(1 + j)
     prices = []
     for k, entry in enumerate(_entries(plain, key)):
         with _About(f"{key}, entry {k}"):
-            if entry["feature"] not in known:
+            if entry["feature"] not in own:
                 raise ValueError(f"there is no {entry['feature']!r}")
+            columns = own[entry["feature"]]
             price = ItemPrice(
                 entry["feature"],
                 _flag(entry["is_used"], "'is_used'"),
@@ -517,13 +561,32 @@ def _prices_from_plain(
             )
             if not price.lower_bound <= price.objective:
                 raise ValueError("the lower bound must be at most the objective")
+            if price.is_used != best[columns].any():
+                raise ValueError("whether it is used is not what the best score says")
+            score = price.coefficients
+            if score is not None and price.is_used == score[columns].any():
+                raise ValueError("its score answers another question")
+            if price.is_proven and not _is_closed(price, certificate):
+                raise ValueError("it is said to be proven, but its bound is below its objective")
             prices.append(price)
     return tuple(prices)
+
+
+def _is_closed(price: ItemPrice, certificate: Certificate) -> bool:
+    """True if bound and objective are as near as a search tells them apart."""
+    if math.isinf(price.lower_bound):
+        return price.lower_bound > 0
+    same = max(certificate.scales.tolerance, SAME) * abs(price.objective) + SAME_OBJECTIVES
+    return price.lower_bound >= price.objective - 2.0 * same
 
 
 def _measures_from_plain(entry: dict[str, Any], n_sets: int) -> Measures:
     with _About("measures"):
         columns = {name: _column(entry[name], name, n_sets) for name in OF_ROWS}
+        for name in OF_ROWS:
+            most = math.inf if name == "loss" else 1.0 + _SAME
+            if not all(math.isnan(one) or 0 <= one <= most for one in columns[name].tolist()):
+                raise ValueError(f"{name!r} has values that it cannot have")
         return Measures(
             rows=_text(entry["rows"], "'rows'"),
             n_rows=_count(entry["n_rows"], "'n_rows'"),
@@ -591,7 +654,9 @@ def _group_from_plain(plain: Mapping[str, Any], k: int) -> AgreementInGroup:
     )
 
 
-def _stability_from_plain(plain: Any, n_sets: int) -> Stability | None:
+def _stability_from_plain(
+    plain: Any, n_sets: int, names: tuple[str, ...], variables: tuple[str, ...]
+) -> Stability | None:
     if plain is None:
         return None
     with _About("stability"):
@@ -609,11 +674,16 @@ def _stability_from_plain(plain: Any, n_sets: int) -> Stability | None:
         n = counts["n_samples"]
         if sum(sets) + sum(one.n_samples for one in others) != n or counts["n_proven"] > n:
             raise ValueError("the numbers of samples contradict each other")
+        if n > counts["n_asked"]:
+            raise ValueError("there are more samples than were asked for")
         found: dict[str, Any] = {
             name: MappingProxyType(
                 {one: _count(number, f"{one!r}") for one, number in plain[name].items()}
             )
             for name in ("items", "variables")
         }
+        for name, known in (("items", names), ("variables", variables)):
+            if not set(found[name]) <= set(known) or max(found[name].values(), default=0) > n:
+                raise ValueError(f"{name!r} has names or numbers that there cannot be")
         is_interrupted = _flag(plain["is_interrupted"], "'is_interrupted'")
         return Stability(**counts, **found, sets=sets, others=others, is_interrupted=is_interrupted)

@@ -14,7 +14,6 @@ from found_sets import example
 from riskslim import Alternatives, CoefficientSet, RiskScoreProblem, TrainingData, alternatives
 from riskslim.near_optimal import compare
 from riskslim.near_optimal import json as files
-from riskslim.near_optimal.prices import ItemPrice
 from riskslim.score.digest import digest_of_plain
 
 
@@ -29,15 +28,20 @@ def whole():
         groups_test=np.arange(80) % 2 == 0, threshold=0.4, costs={"v0": 2, "v1 >= 1": 0.5},
     )  # fmt: skip
     found = choice.found.with_stability(one.problem, 3)
-    coef = one.found.pool.coefficients[0]
-    best = found.objective(0)
-    prices = (
-        ItemPrice("v0 >= 1", True, best * 1.1, best * 1.1, best, coef, True),
-        ItemPrice("v0 >= 2", False, math.inf, math.inf, best, None, True),
-        ItemPrice("v1 >= 1", False, math.inf, best * 1.05, best, None, False),
+    priced = alternatives(one.problem, 0.3, prices="all")
+    used = [price for price in priced.prices if price.is_used]
+    others = [price for price in priced.prices if not price.is_used]
+    assert len(used) > 0
+    assert len(others) > 1
+    # None is known, and there is none.
+    nothing = {"objective": math.inf, "coefficients": None}
+    others[0] = dataclasses.replace(
+        others[0], lower_bound=others[0].best * 1.05, is_proven=False, **nothing
     )
-    of_variables = (ItemPrice("v0", True, best * 1.2, best * 1.1, best, coef, False),)
-    return dataclasses.replace(found, prices=prices, variable_prices=of_variables)
+    others[1] = dataclasses.replace(others[1], lower_bound=math.inf, is_proven=True, **nothing)
+    return dataclasses.replace(
+        found, prices=(*used, *others), variable_prices=priced.variable_prices
+    )
 
 
 def assert_equal(one, other, path=""):
@@ -184,6 +188,12 @@ WRONG = [
     (("sets", 1, "points"), {"v0 >= 1": 0}, "points of 'v0 >= 1' must not be 0"),
     (("sets", 1, "points"), {"v0 >= 1": 0.5}, "points of 'v0 >= 1'"),
     (("sets", 1, "lower_bound"), 99.0, "its lower bound is above its objective"),
+    (("sets", 1, "penalty"), 9.0, "its penalties are above its objective"),
+    (("sets", 1, "ridge"), 0.5, "its penalties are above its objective"),
+    (("within",), 1e-6, "the last set is not within 1e-06 of the best one"),
+    (("bound",), 0.1, "said to be complete, but others can be better"),
+    (("bound",), "-inf", "said to be complete, but others can be better"),
+    (("intercepts",), [5, -5], "'intercepts' are no ends"),
     (("is_complete",), 1, "'is_complete' must be true or false"),
     (("bound",), None, "'bound' must be a number"),
     (("intercepts",), [1], "'intercepts': expected two ends"),
@@ -199,10 +209,15 @@ WRONG = [
     (("prices", 0, "lower_bound"), 99.0, "the lower bound must be at most the objective"),
     (("prices", 0, "objective"), None, "the lower bound must be at most the objective"),
     (("prices", 0, "score"), 3, "'prices, entry 0'"),
+    (("prices", 0, "is_used"), False, "whether it is used is not what the best score says"),
+    (("prices", 0, "lower_bound"), 0.01, "said to be proven, but its bound is below"),
     (("costs",), {"v9": 1}, "'costs': there is no item and no variable 'v9'"),
     (("costs",), {"v0": -1}, "'costs': the cost of 'v0' must be at least 0"),
     (("costs",), [1], "'costs': costs must be a mapping"),
     (("measures", 0, "auc"), [0.5], "'auc' must be a list with a value for each"),
+    (("measures", 0, "auc", 0), 7, "'auc' has values that it cannot have"),
+    (("measures", 0, "loss", 0), -1, "'loss' has values that it cannot have"),
+    (("agreement", 0, "n_alternatives"), 2, "the agreement is of 2 alternatives"),
     (("measures", 0, "rows"), 3, "'rows' must be text"),
     (("measures", 0, "threshold"), 1.5, "'threshold' must be between 0 and 1"),
     (("measures", 0, "groups"), [None], "a label of a group"),
@@ -213,6 +228,9 @@ WRONG = [
     (("agreement", 0, "groups", 0, "range_shares"), [1.0], "must be a list of 6 shares"),
     (("stability", "sets"), [1], "'sets' must have a number for each"),
     (("stability", "n_samples"), 7, "the numbers of samples contradict each other"),
+    (("stability", "n_asked"), 1, "there are more samples than were asked for"),
+    (("stability", "items"), {"v9 >= 1": 1}, "'items' has names or numbers that there cannot be"),
+    (("stability", "variables"), {"v0": 4}, "'variables' has names or numbers"),
     (("stability", "n_proven"), 9, "the numbers of samples contradict each other"),
     (("stability", "items"), 3, "'stability'"),
     (("stability", "items"), {"v0 >= 1": "often"}, "'stability': 'v0 >= 1'"),
@@ -244,6 +262,23 @@ def test_what_is_missing_is_named(whole):
     for path, name in paths:
         with pytest.raises(ValueError, match=f"lacks '{name}'"):
             Alternatives.from_json(changed(whole, _without(path)))
+
+
+def test_scores_that_answer_other_questions_are_refused(whole):
+    def other(plain):
+        best = plain["sets"][0]
+        plain["prices"][0]["score"] = {key: best[key] for key in ("intercept", "points")}
+
+    with pytest.raises(ValueError, match="entry 0': its score answers another question"):
+        Alternatives.from_json(changed(whole, other))
+
+
+def test_rows_that_are_measured_too_often_are_refused(whole):
+    def often(plain):
+        plain["measures"] = 2 * plain["measures"]
+
+    with pytest.raises(ValueError, match="at most 2 kinds of rows: training rows and test rows"):
+        Alternatives.from_json(changed(whole, often))
 
 
 def test_sets_that_are_listed_twice_are_refused(whole):
