@@ -158,10 +158,10 @@ class Agreement:
         if len(self.groups) > 2:
             most = max(self.groups[1:], key=lambda one: one.ambiguity)
             least = min(self.groups[1:], key=lambda one: one.ambiguity)
-            text += (
-                f" By group the share of decisions that depend on the choice is between "
-                f"{least.ambiguity:.1%} ({least.group}) and {most.ambiguity:.1%} ({most.group})."
-            )
+            shares = f"{least.ambiguity:.1%}", f"{most.ambiguity:.1%}"
+            between = f"between {shares[0]} ({least.group}) and {shares[1]} ({most.group})"
+            text += " By group the share of decisions that depend on the choice is "
+            text += f"{shares[0]} in each." if shares[0] == shares[1] else f"{between}."
         return text
 
     def records(self) -> list[dict[str, Any]]:

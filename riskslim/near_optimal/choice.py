@@ -26,6 +26,7 @@ from riskslim.near_optimal.agreement import agreement_of
 from riskslim.near_optimal.rows import (
     TRAINING,
     RowKinds,
+    check_losses,
     held_out_kinds,
     pool_of,
     training_kinds,
@@ -53,8 +54,6 @@ _LARGER_IS_BETTER = {"auc", "sensitivity"}
 _SHOWN = 10
 # Values that differ by no more than this are the same, but for rounding.
 _SAME = 1e-12
-# Losses of the same rows, added up in another order, are closer.
-_SAME_LOSS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -250,7 +249,7 @@ class Choice:
             raise ValueError(f"share must be at least 0, got {share!r}")
         most = share + _SAME
         return self._kept(
-            [rank for rank in self.ranks if self._above(rank) <= most],
+            [rank for rank in self.ranks if self.found.share(rank) <= most],
             f"at most {percent(share)} above the best",
         )
 
@@ -392,7 +391,7 @@ class Choice:
             "items": found.items(rank),
             "variables": variables_of(found, rank),
             "objective": found.objective(rank),
-            "above_best": self._above(rank),
+            "above_best": found.share(rank),
         }
         if found.costs is not None:
             record["cost"] = found.cost(rank)
@@ -403,10 +402,6 @@ class Choice:
                     if name.endswith("_gap"):
                         del record[f"{prefix}{name}"]
         return record
-
-    def _above(self, rank: int) -> float:
-        """By which share the objective exceeds the best."""
-        return float(self.found.objective(rank) / self.found.objective(0) - 1.0)
 
     def table(self, most: int = _SHOWN) -> str:
         """Write the alternatives that are left as a table.
@@ -425,7 +420,7 @@ class Choice:
             names = ", ".join(printable(name, lines=False) for name in self.found.items(rank))
             lines.append(
                 [
-                    str(rank), percent(max(self._above(rank), 0.0)), *self._cells(rank),
+                    str(rank), percent(max(self.found.share(rank), 0.0)), *self._cells(rank),
                     str(len(variables_of(self.found, rank))), names or "none",
                 ]
             )  # fmt: skip
@@ -538,13 +533,7 @@ def compare(
     pool = pool_of(found)
     measures = tuple(_measured(one, pool, threshold, specificity) for one in kinds)
     if name == TRAINING:  # a sample of the rows has another loss
-        losses = pool.objectives - found.penalties
-        if not np.allclose(measures[0].loss, losses, rtol=_SAME_LOSS, atol=_SAME_LOSS):
-            raise ValueError(
-                "data has other rows, labels or weights than the alternatives were found on: the "
-                f"loss of the best score is {measures[0].loss[0]:.6g} here, and {losses[0]:.6g} "
-                "there. Give these rows as X_test and y_test, or another name to a sample"
-            )
+        check_losses(found, measures[0].loss)
     measured = dataclasses.replace(
         found,
         measures=measures,

@@ -31,6 +31,7 @@ __all__ = [
     "TEST",
     "TRAINING",
     "RowKinds",
+    "check_losses",
     "held_out_kinds",
     "kinds_of",
     "pool_of",
@@ -43,6 +44,8 @@ TRAINING, TEST = "training rows", "test rows"
 
 # Log-odds that are held at once.
 _AT_ONCE = 2**22
+# Losses of the same rows, added up in another order, are closer.
+_SAME_LOSS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -243,6 +246,29 @@ def training_kinds(
         positive=data.labels > 0, weight=data.sample_weight, groups=groups, numbers=data.counts,
         n_rows=data.n_rows,
     )  # fmt: skip
+
+
+def check_losses(found: Alternatives, losses: NDArray[np.float64]) -> None:
+    """Make sure that rows are those that alternatives were found on.
+
+    Parameters
+    ----------
+    found : Alternatives
+    losses : ndarray of float64, shape (m,)
+        Of each alternative on the rows.
+
+    Raises
+    ------
+    ValueError
+        They are others.
+    """
+    expected = pool_of(found).objectives - found.penalties
+    if not np.allclose(losses, expected, rtol=_SAME_LOSS, atol=_SAME_LOSS):
+        raise ValueError(
+            "data has other rows, labels or weights than the alternatives were found on: the "
+            f"loss of the best score is {losses[0]:.6g} here, and {expected[0]:.6g} there. Give "
+            "these rows as X_test and y_test, or another name to a sample"
+        )
 
 
 def held_out_kinds(

@@ -25,7 +25,7 @@ from riskslim.engines.parallel import Step, in_parallel
 from riskslim.engines.runs import DEFAULT_TIME_LIMIT, MAX_SEED, checked_limits
 from riskslim.exceptions import RiskSLIMError, SearchInterruptedError
 from riskslim.metrics.bootstrap import drawn_numbers
-from riskslim.near_optimal.rows import pool_of, training_kinds
+from riskslim.near_optimal.rows import check_losses, pool_of, training_kinds
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -306,10 +306,18 @@ class _Plan:
                 )
         odds = np.concatenate([one for _, one in kinds.log_odds(pool)])
         losses = np.concatenate((np.logaddexp(0.0, odds), np.logaddexp(0.0, -odds)), axis=1)
+        place = kinds.place + len(kinds) * positive
+        own = np.bincount(place, weight, losses.shape[1])
+        check_losses(found, losses @ (own / own.sum()))
+        best = pool.coefficients[0]
+        if not problem.is_feasible(best):
+            raise ValueError(
+                "the problem is another one than the alternatives are of: the best of them breaks "
+                f"it: {'; '.join(problem.violations(best))}"
+            )
         until = time.time() + time_limit
         return cls(
-            problem, counted.astype(np.int64), pool.coefficients, losses,
-            kinds.place + len(kinds) * positive, n_samples, seed,
+            problem, counted.astype(np.int64), pool.coefficients, losses, place, n_samples, seed,
             max(1, min(effective_n_jobs(n_jobs), n_samples)), until, engine,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -184,6 +185,10 @@ def test_words():
         f"on) depends on which of the {n} scores is used. At most {found.discrepancy:.1%} of "
     )
     assert "By group the share" in text
+    (everybody, *_) = found.groups
+    same = [everybody, *(everybody._replace(group=label) for label in ("f", "m"))]
+    equal = dataclasses.replace(found, groups=tuple(same)).explain()
+    assert equal.endswith(f" on the choice is {everybody.ambiguity:.1%} in each.")
     table = str(found).splitlines()
     assert table[0].split() == [
         "Group",

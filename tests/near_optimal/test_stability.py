@@ -202,6 +202,15 @@ def test_too_few_rows_and_what_else_is_refused(tmp_path):
         stability(many.found, many.problem.restated(merged), 2)
 
 
+def test_another_problem_is_refused():
+    one, other = example(40), example(41)
+    with pytest.raises(ValueError, match="other rows, labels or weights than the alternatives"):
+        stability(one.found, other.problem, 2)
+    smaller = one.problem.restated(max_size=1)
+    with pytest.raises(ValueError, match="another one than the alternatives are of: the best"):
+        stability(one.found, smaller, 2)
+
+
 def test_words():
     one = example(40)
     found = one.found.with_stability(one.problem, 4).stability
