@@ -116,8 +116,8 @@ def _check(given: Mapping[str, Any]) -> None:
             "--shrinkage cv chooses a prior by folds: give alternatives the strength that riskslim "
             "fit --shrinkage cv chose"
         )
-    if not given["within"] > 0:
-        raise ValueError(f"--within must be above 0, got {given['within']:g}")
+    if not given["within"] >= 0:
+        raise ValueError(f"--within must be at least 0, got {given['within']:g}")
     if given["prices"] not in (None, "used", "all"):
         raise ValueError(f"--prices must be used or all, got {given['prices']!r}")
     for name in ("n_sets", "bootstrap"):

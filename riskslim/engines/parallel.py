@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finished", "Step", "in_parallel", "workers_for"]
 
-logger = logging.getLogger("riskslim.model_selection.size_path")
+logger = logging.getLogger("riskslim.parallel")
 
 # Seconds between two looks at what the user wants.
 _LOOKS_EVERY = 0.1

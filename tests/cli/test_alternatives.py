@@ -161,8 +161,7 @@ def test_names_are_checked_before_the_search(folder, monkeypatch, options):
     [
         (("--without", "weight"), "there is no item and no variable 'weight'"),
         (("--with", "ages"), "'ages' (did you mean 'age'"),
-        (("--within", "0"), "--within must be above 0, got 0"),
-        (("--within", "-0.1"), "--within must be above 0, got -0.1"),
+        (("--within", "-0.1"), "--within must be at least 0, got -0.1"),
         (("--prices", "some"), "--prices must be used or all, got 'some'"),
         (("--engine", "lattice_cpa"), "alternatives need --engine branch_and_bound"),
         (("--engine", "simplex"), "simplex"),
