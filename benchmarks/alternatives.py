@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.commands import check_known, command, measured, show
-from benchmarks.operating_points import Case as Items
-from benchmarks.operating_points import problem_of
-from benchmarks.records import Row, append_row, read_rows
-from riskslim import RiskScoreProblem, alternatives
+from benchmarks.operating_points import data_of
+from benchmarks.records import Records, Row
+from riskslim import CoefficientSet, RiskScoreProblem, alternatives
 
 KEYS = ("case", "kind")
 FIELDS = (
@@ -47,43 +46,49 @@ CASES = {
     "adult": Case("adult", 0.002),
 }
 SHRINKAGE = 2.0
+# Cut-offs of each column, items of a score, and most points of one.
+N_THRESHOLDS, SIZE, MOST = 9, 5, 5
 KINDS = ("one", "ridge", "free", "both")
 
 
-def stated(kind: str, problem: RiskScoreProblem) -> dict[str, Any]:
-    """Scale and penalty of a kind.
+def stated(folder: Path, case: Case, kind: str) -> RiskScoreProblem:
+    """The problem of a case, with scale and penalty of a kind.
 
     Parameters
     ----------
+    folder : Path
+        Of the data.
+    case : Case
     kind : str
-    problem : RiskScoreProblem
-        With the rows.
 
     Returns
     -------
-    dict
+    RiskScoreProblem
     """
-    found: dict[str, Any] = {}
+    data = data_of(folder, case.table, N_THRESHOLDS)
+    options: dict[str, Any] = {}
     if kind in ("ridge", "both"):
-        found["l2_penalty"] = SHRINKAGE / problem.loss.data.n_counted
+        options["l2_penalty"] = SHRINKAGE / data.n_counted
     if kind in ("free", "both"):
-        found["scale"] = "free"
-    return found
+        options["scale"] = "free"
+    coefficients = CoefficientSet(data.feature_names, -MOST, MOST)
+    return RiskScoreProblem(data, coefficients, max_size=SIZE, **options)
 
 
-def measure(problem: RiskScoreProblem, case: Case) -> dict[str, object]:
+def measure(folder: Path, case: Case, kind: str) -> dict[str, object]:
     """Find the sets, and again with the prices of the items of the best one.
 
     Parameters
     ----------
-    problem : RiskScoreProblem
-    case : Case
+    folder, case, kind
+        As of :func:`stated`.
 
     Returns
     -------
     dict
         The part of a row that is measured.
     """
+    problem = stated(folder, case, kind)
     began = time.process_time()
     found = alternatives(problem, case.within, time_limit=TIME_LIMIT)
     listed = time.process_time()
@@ -126,21 +131,14 @@ def run(path: Path, folder: Path, names: Iterable[str], kinds: Sequence[str]) ->
     int
         Number of searches that were made.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    n_made = 0
+    records, kinds = Records(path, FIELDS, KEYS), list(kinds)
     for name in names:
-        case = CASES[name]
-        items = Items(case.table, 9, 5, 5, (), TIME_LIMIT)
-        missing = [kind for kind in kinds if (name, kind) not in there]
-        problem = problem_of(folder, items) if missing else None
-        for kind in missing:
-            assert problem is not None
-            own = problem_of(folder, items, **stated(kind, problem))
-            row = {"case": name, "kind": kind, **measure(own, case)}
-            append_row(path, FIELDS, row)
-            sys.stderr.write(f"{name}, {kind}: {row['sets']} sets, {row['cpu_seconds']:.1f} s\n")
-            n_made += 1
-    return n_made
+        for kind in kinds:
+            row = records.add((name, kind), measure, folder, CASES[name], kind)
+            if row is not None:
+                text = f"{name}, {kind}: {row['sets']} sets, {row['cpu_seconds']:.1f} s\n"
+                sys.stderr.write(text)
+    return records.n_made
 
 
 def write_tables(rows: Sequence[Row]) -> str:

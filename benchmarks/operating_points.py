@@ -17,11 +17,11 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.commands import check_known, command, measured, show
 from benchmarks.datasets import TABLES, load
-from benchmarks.records import Row, append_row, read_rows
+from benchmarks.records import Records, Row
 from riskslim import CoefficientSet, ItemEncoder, RiskScoreProblem, TrainingData
 from riskslim.engines.operating_points.best_rule import best_rule
 from riskslim.exceptions import ConstantFeatureWarning
@@ -59,7 +59,33 @@ CASES = {
 }
 
 
-def problem_of(folder: Path, case: Case, **stated: Any) -> RiskScoreProblem:
+def data_of(folder: Path, name: str, n_thresholds: int) -> TrainingData:
+    """The rows of a raw table, with 0/1 items.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the data.
+    name : str
+        Of the table.
+    n_thresholds : int
+        Cut-offs of each column of numbers.
+
+    Returns
+    -------
+    TrainingData
+    """
+    table = TABLES[name]._replace(zero_is_missing=())
+    X, y = load(folder / "raw", table)
+    encoder = ItemEncoder(
+        n_thresholds=n_thresholds, missing="indicator", categorical=table.categorical
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        return TrainingData(encoder.fit(X, y).transform(X), y)
+
+
+def problem_of(folder: Path, case: Case) -> RiskScoreProblem:
     """The problem of a case.
 
     Parameters
@@ -67,31 +93,23 @@ def problem_of(folder: Path, case: Case, **stated: Any) -> RiskScoreProblem:
     folder : Path
         Of the data.
     case : Case
-    **stated
-        Further arguments of the problem.
 
     Returns
     -------
     RiskScoreProblem
     """
-    table = TABLES[case.table]._replace(zero_is_missing=())
-    X, y = load(folder / "raw", table)
-    encoder = ItemEncoder(
-        n_thresholds=case.n_thresholds, missing="indicator", categorical=table.categorical
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantFeatureWarning)
-        data = TrainingData(encoder.fit(X, y).transform(X), y)
+    data = data_of(folder, case.table, case.n_thresholds)
     coefficients = CoefficientSet(data.feature_names, -case.most, case.most)
-    return RiskScoreProblem(data, coefficients, max_size=case.size, **stated)
+    return RiskScoreProblem(data, coefficients, max_size=case.size)
 
 
-def measure(problem: RiskScoreProblem, case: Case, share: float, threads: int) -> dict[str, object]:
+def measure(folder: Path, case: Case, share: float, threads: int) -> dict[str, object]:
     """Search once.
 
     Parameters
     ----------
-    problem : RiskScoreProblem
+    folder : Path
+        Of the data.
     case : Case
     share : float
         Required sensitivity.
@@ -102,6 +120,7 @@ def measure(problem: RiskScoreProblem, case: Case, share: float, threads: int) -
     dict
         The part of a row that is measured.
     """
+    problem = problem_of(folder, case)
     began, clock = time.process_time(), time.perf_counter()
     solution = best_rule(
         problem, RequiredShare("sensitivity", share), time_limit=case.time_limit, n_threads=threads
@@ -146,23 +165,17 @@ def run(path: Path, folder: Path, names: Iterable[str], threads: int) -> int:
     int
         Number of searches that were made.
     """
-    there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    n_made = 0
+    records = Records(path, FIELDS, KEYS)
     for name in names:
         case = CASES[name]
-        missing = [s for s in case.sensitivities if (name, str(s), str(threads)) not in there]
-        problem = problem_of(folder, case) if missing else None
-        for share in missing:
-            assert problem is not None
-            keys = dict(zip(KEYS, (name, share, threads), strict=True))
-            row = {**keys, **measure(problem, case, share, threads)}
-            append_row(path, FIELDS, row)
-            sys.stderr.write(
-                f"{name} at {share}: specificity {row['specificity']:.4f}, at most "
-                f"{row['bound']:.4f}, {row['cpu_seconds']:.1f} s\n"
-            )
-            n_made += 1
-    return n_made
+        for share in case.sensitivities:
+            row = records.add((name, share, threads), measure, folder, case, share, threads)
+            if row is not None:
+                sys.stderr.write(
+                    f"{name} at {share}: specificity {row['specificity']:.4f}, at most "
+                    f"{row['bound']:.4f}, {row['cpu_seconds']:.1f} s\n"
+                )
+    return records.n_made
 
 
 def write_tables(rows: Sequence[Row]) -> str:

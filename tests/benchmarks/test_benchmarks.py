@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import riskslim
 from benchmarks import (
     ablation,
+    alternatives,
     branch_and_bound,
     costs,
     cutoffs,
@@ -26,6 +27,7 @@ from benchmarks import (
     large,
     memory,
     nested,
+    operating_points,
     peers,
     report,
     rules,
@@ -667,6 +669,36 @@ def test_strengths_of_the_prior_are_measured(tmp_path, capsys, monkeypatch):
     assert len(capsys.readouterr().out.splitlines()) == 4
     with pytest.raises(SystemExit):
         shrinkage.main([*arguments, "--strengths", "strong"])
+
+
+def test_alternatives_and_rules_are_found_on_raw_tables(tmp_path, capsys, monkeypatch):
+    small_tables(tmp_path)
+    monkeypatch.setattr(alternatives, "N_THRESHOLDS", 2)
+    monkeypatch.setattr(alternatives, "SIZE", 2)
+    arguments = [str(tmp_path), str(tmp_path)]
+    assert alternatives.main([*arguments, "--cases", "pima-3", "--kinds", "one,both"]) == 0
+    shown = capsys.readouterr().out
+    rows = read_rows(tmp_path / "alternatives.csv", alternatives.FIELDS)
+    assert [row["kind"] for row in rows] == ["one", "both"]
+    for row in rows:
+        assert int(row["complete"]) == 1
+        assert int(row["lines"]) <= int(row["sets"])
+        assert row["proven"] == row["prices"] != "0"
+        assert 0 < float(row["least_price"]) <= float(row["largest_price"])
+        assert f"| pima-3 | {row['kind']} | " in shown
+    case = operating_points.Case("pima", 2, 2, 2, (0.9,), 60)
+    monkeypatch.setitem(operating_points.CASES, "pima-2", case)
+    assert operating_points.main([*arguments, "--cases", "pima-2"]) == 0
+    (row,) = read_rows(tmp_path / "operating_points.csv", operating_points.FIELDS)
+    assert float(row["found"]) >= 0.9
+    assert row["specificity"] == row["bound"]
+    assert "pima-2" in capsys.readouterr().out
+    # What is there is not measured again.
+    assert alternatives.main([*arguments, "--cases", "pima-3", "--kinds", "one,both"]) == 0
+    assert capsys.readouterr().out == shown
+    for module in (alternatives, operating_points):
+        with pytest.raises(SystemExit):
+            module.main([*arguments, "--cases", "other"])
 
 
 def test_rules_are_compared_on_new_rows(tmp_path, capsys, monkeypatch):
