@@ -1,4 +1,4 @@
-"""The best step of every item, and the counts of all cut-offs of a variable beneath it."""
+"""The best step of every item, counts of all cut-offs of a variable, the best points of pairs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from benchmarks.instances import TWO_THREADS, Case
 from riskslim import CoefficientSet, RiskScoreProblem, TrainingData
 from riskslim.data import nested_thresholds as chains_module
 from riskslim.data.nested_thresholds import ThresholdCounter
+from riskslim.engines.branch_and_bound.support_enumeration import SupportEnumeration
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
 from riskslim.rows.bit_planes import pack_items
@@ -127,3 +128,51 @@ def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
         call, family="heuristics", kernel="counts of all cut-offs", role=role, case=case
     )
     np.testing.assert_allclose(found, plain_counts(ranks, group, y) / case.n, rtol=1e-10)
+
+
+def plain_best_points(X, y, penalty):
+    """Least objective of every pair of items: all points and intercepts on its four cells."""
+    values = np.array([v for v in range(-REACH, REACH + 1) if v])
+    intercepts = np.arange(-10, 11)
+    first, second, shift = (axis.ravel() for axis in np.meshgrid(values, values, intercepts))
+    scores = np.array([shift, shift + second, shift + first, shift + first + second], float)
+    losses = np.logaddexp(0.0, [scores, -scores])  # of the negative and of the positive class
+    best = {}
+    for i in range(X.shape[1]):
+        for j in range(i + 1, X.shape[1]):
+            cell = 4 * y + 2 * X[:, i] + X[:, j]
+            weight = np.bincount(cell, minlength=8).reshape(2, 4) / len(y)
+            best[i, j] = float(np.einsum("lc,lcp->p", weight, losses).min()) + 2 * penalty
+    return best
+
+
+@pytest.mark.parametrize("role", ["reference", "riskslim"])
+def test_best_points_of_every_pair(instance, measure, role):
+    data = instance.loss.data
+    coefficients = CoefficientSet(
+        data.feature_names, -REACH, REACH, intercept_lower=-10, intercept_upper=10
+    )
+    problem = RiskScoreProblem(data, coefficients, max_size=2)
+    tables = SupportEnumeration(problem)
+    tables.accepts = problem.is_feasible
+    completion = tables.completion(np.array([problem.lower, problem.upper], float), 1.0, 1.0)
+    X = np.column_stack([data.column(j) for j in range(data.n_features)]).astype(np.intp)
+    y, penalty = (data.labels > 0).astype(np.intp), float(problem.l0_penalty[0])
+
+    def call():
+        if role == "reference":
+            return plain_best_points(X, y, penalty)
+        return completion.scan(completion.whole(), np.inf, np.zeros(1, np.int64))
+
+    found = measure(
+        call, family="tables", kernel="best points of every pair", role=role, case=instance.case,
+        slow=role == "reference",
+    )  # fmt: skip
+    if role == "riskslim":
+        assert not found.supports
+        pairs = [vector for vector in found.vectors if np.count_nonzero(vector[1:]) == 2]
+        found = {tuple(np.flatnonzero(one[1:]).tolist()): problem.objective(one) for one in pairs}
+    expected = instance.expected("pairs", lambda: plain_best_points(X, y, penalty))
+    assert found.keys() == expected.keys()
+    for pair, objective in expected.items():
+        assert found[pair] == pytest.approx(objective, rel=1e-9)
