@@ -154,7 +154,7 @@ class _Found:
             classifier, training_data, source.hidden, source.memory_limit
         )
         say_which_label(training_data, given["positive"], quiet=given["quiet"])
-        _check_names([*(given["without"] or []), *(given["with_"] or []), *costs], problem)
+        _check_names([*(given["without"] or []), *(given["with_"] or [])], costs, problem)
         settings = search.arguments.get("settings")
         try:
             with display(SearchProgress(), hidden=source.hidden) as progress:
@@ -259,14 +259,18 @@ class _Found:
         return kept, kept.stability.is_interrupted
 
 
-def _check_names(wanted: Iterable[str], problem: RiskScoreProblem) -> None:
-    """Refuse names that are neither of an item nor of a variable, before the search."""
-    from riskslim.near_optimal.choice import members_among
+def _check_names(
+    wanted: Iterable[str], costs: Mapping[str, float], problem: RiskScoreProblem
+) -> None:
+    """Refuse names that are neither of an item nor of a variable, and costs, before the search."""
+    from riskslim.near_optimal.choice import checked_cost, members_among
 
     names, items = problem.coefficients.feature_names, problem.loss.data.items
     variables = [variable_of(name, items) for name in names]
-    for name in wanted:
+    for name in (*wanted, *costs):
         members_among(names, variables, name)
+    for name, cost in costs.items():
+        checked_cost(name, cost)
 
 
 def _check_group(group: str | None, path: Path, names: list[str]) -> None:

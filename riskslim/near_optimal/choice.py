@@ -565,11 +565,31 @@ def check_costs(found: Alternatives, costs: Mapping[str, float]) -> Mapping[str,
     checked: dict[str, float] = {}
     for name, cost in costs.items():
         members_of(found, name)
-        value = as_number(cost, f"the cost of {name!r}")
-        if not 0 <= value < math.inf:
-            raise ValueError(f"the cost of {name!r} must be at least 0 and finite, got {cost!r}")
-        checked[name] = value
+        checked[name] = checked_cost(name, cost)
     return MappingProxyType(checked)
+
+
+def checked_cost(name: str, cost: Any) -> float:
+    """Check what it costs to measure one variable or item.
+
+    Parameters
+    ----------
+    name : str
+    cost : float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no number, or below 0, or not finite.
+    """
+    value = as_number(cost, f"the cost of {name!r}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"the cost of {name!r} must be at least 0 and finite, got {cost!r}")
+    return value
 
 
 def members_of(found: Alternatives, name: Any) -> frozenset[str]:

@@ -340,9 +340,7 @@ def stability_tables(alternatives: Alternatives) -> list[ReportTable]:
              _share_cell(one.n_samples / n)]
             for one in others
         ]  # fmt: skip
-        note = (
-            "These are best on samples of the rows, but not near the best on the rows themselves."
-        )
+        note = "These are best on samples of the rows, and none of them is listed."
         if len(stability.others) > len(others):
             note += f" The first {len(others)} of {len(stability.others)}."
         tables.append(

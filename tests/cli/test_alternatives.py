@@ -148,12 +148,18 @@ def test_a_wrong_choice_does_not_lose_the_list(folder, found, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    "options", [("--without", "weight"), ("--with", "weight"), ("--cost", "weight=2")]
+    ("options", "said"),
+    [
+        (("--without", "weight"), "there is no item and no variable 'weight'"),
+        (("--with", "weight"), "there is no item and no variable 'weight'"),
+        (("--cost", "weight=2"), "there is no item and no variable 'weight'"),
+        (("--cost", "bmi=-1"), "the cost of 'bmi' must be at least 0"),
+    ],
 )
-def test_names_are_checked_before_the_search(folder, monkeypatch, options):
+def test_names_and_costs_are_checked_before_the_search(folder, monkeypatch, options, said):
     monkeypatch.setattr(riskslim, "alternatives", lambda *_, **__: pytest.fail("searched"))
     error = usage_error("alternatives", folder / "train.csv", *OPTIONS, *options)
-    assert "there is no item and no variable 'weight'" in error
+    assert said in error
 
 
 @pytest.mark.parametrize(
